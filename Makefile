@@ -1,0 +1,130 @@
+# iotape. GNU make, no configure step. Useful variables: CC CFLAGS LDFLAGS DESTDIR prefix V=1
+# SAN=address,undefined BUILD=DIR. Targets: all deps demo check bench install uninstall clean.
+
+CC       ?= gcc
+CFLAGS   ?= -O2 -g
+CLANG    ?= clang
+BPFTOOL  ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+BUILD    ?= build
+prefix   ?= /usr/local
+bindir   ?= $(prefix)/bin
+mandir   ?= $(prefix)/share/man
+SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
+
+# What Debian 12 calls what we need: to build, and to run the tests.
+BUILD_PACKAGES := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
+	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev
+TEST_PACKAGES  := libcmocka-dev perl fio e2fsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
+	fuse3 kmod
+
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+ALL_CPPFLAGS := -D_GNU_SOURCE -I. -I$(BUILD) $(CPPFLAGS)
+ALL_CFLAGS   := -std=gnu11 $(WARN) $(CFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+ALL_LDFLAGS  := $(LDFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN))
+
+TAPE_LIBS    := -larchive -lmsgpackc -lzstd -lxxhash -lmd -lm
+RECORD_LIBS  := -lbpf
+REPLAY_LIBS  := -laio -lblkid -lroaring
+ANALYZE_LIBS := -lcsv -ljansson
+
+TAPE_SRC    := $(wildcard formats/*.c formats/base/*.c formats/import/*.c formats/export/*.c formats/results/*.c)
+RECORD_SRC  := $(wildcard record/*.c record/source/*.c)
+REPLAY_SRC  := $(wildcard replay/*.c replay/target/*.c replay/peer/*.c)
+ANALYZE_SRC := $(wildcard analyze/*.c analyze/report/*.c)
+BPF_SRC     := $(wildcard record/source/*.bpf.c)
+RECORD_SRC  := $(filter-out $(BPF_SRC),$(RECORD_SRC))
+TEST_SRC    := $(wildcard tests/test_*.c)
+FUZZ_SRC    := $(wildcard tests/fuzz/fuzz_*.c)
+PROGRAMS    := $(BUILD)/iotape-record $(BUILD)/iotape-replay $(BUILD)/iotape-analyze
+
+obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
+Q   := $(if $(V),,@)
+say  = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
+
+all: $(PROGRAMS)
+
+$(BUILD)/libtape.a: $(call obj,$(TAPE_SRC))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+define program
+$(BUILD)/iotape-$(1): $(call obj,$(2)) $(BUILD)/libtape.a
+	$$(call say,LINK,$$@)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $(3) $(TAPE_LIBS)
+endef
+$(eval $(call program,record,$(RECORD_SRC),$(RECORD_LIBS)))
+$(eval $(call program,replay,$(REPLAY_SRC),$(REPLAY_LIBS)))
+$(eval $(call program,analyze,$(ANALYZE_SRC),$(ANALYZE_LIBS)))
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# eBPF programs: clang builds the object, bpftool the skeleton header that their loader includes.
+$(BUILD)/%.bpf.o: %.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)
+	$(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -I. -Wall -MMD -MP -c -o $@ $<
+$(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< > $@.tmp && mv $@.tmp $@
+$(call obj,$(RECORD_SRC)): $(patsubst %.bpf.c,$(BUILD)/%.skel.h,$(BPF_SRC))
+.SECONDARY:
+
+# Unit tests may use everything but the programs' main files.
+TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(TEST_SRC))
+PARTS := $(call obj,$(filter-out %/main.c,$(RECORD_SRC) $(REPLAY_SRC) $(ANALYZE_SRC)))
+$(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(PARTS) $(BUILD)/libtape.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(RECORD_LIBS) $(REPLAY_LIBS) $(ANALYZE_LIBS) $(TAPE_LIBS)
+
+# A fuzz target is libFuzzer's entry point; in `make check` a small driver feeds it its corpus.
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRC))
+$(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/corpus.o $(BUILD)/libtape.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TAPE_LIBS)
+
+tests: all $(TESTS) $(FUZZERS)
+
+# CMOCKA_MESSAGE_OUTPUT makes unit tests speak TAP, as the command-line tests do; prove runs them all.
+check: tests
+	CMOCKA_MESSAGE_OUTPUT=TAP BUILD=$(abspath $(BUILD)) CC="$(CC)" prove --failures -Q --timer $(PROVE_FLAGS) \
+		$(TESTS) $(sort $(wildcard tests/*.t))
+
+bench: all
+	BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCH)
+
+demo: all
+	BUILD=$(abspath $(BUILD)) samples/demo
+
+deps:
+	@missing=$$(for p in $(BUILD_PACKAGES) $(TEST_PACKAGES); do \
+		dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
+	if [ -n "$$missing" ]; then $(SUDO) apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y --no-install-recommends $$missing; fi
+
+# Man pages come from the same tables as --help.
+VERBS := show export compare
+MAN   := $(patsubst %,$(BUILD)/man/%.1,iotape-record iotape-replay iotape-analyze $(VERBS:%=iotape-analyze-%))
+$(BUILD)/man/iotape-analyze-%.1: $(BUILD)/iotape-analyze
+	@mkdir -p $(@D)
+	$(Q)$< $* --help-man > $@.tmp && mv $@.tmp $@
+$(BUILD)/man/%.1: $(BUILD)/%
+	@mkdir -p $(@D)
+	$(Q)$< --help-man > $@.tmp && mv $@.tmp $@
+man: $(MAN)
+
+install: all man
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1
+	install -m 755 $(PROGRAMS) $(DESTDIR)$(bindir)
+	install -m 644 $(MAN) $(DESTDIR)$(mandir)/man1
+uninstall:
+	rm -f $(patsubst %,$(DESTDIR)$(bindir)/%,$(notdir $(PROGRAMS)))
+	rm -f $(patsubst %,$(DESTDIR)$(mandir)/man1/%,$(notdir $(MAN)))
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all tests check bench demo deps man install uninstall clean
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
