@@ -89,7 +89,7 @@ tests: all $(TESTS) $(FUZZERS)
 
 # CMOCKA_MESSAGE_OUTPUT makes unit tests speak TAP, as the command-line tests do; prove runs them all.
 check: tests
-	CMOCKA_MESSAGE_OUTPUT=TAP BUILD=$(abspath $(BUILD)) CC="$(CC)" prove --failures -Q --timer $(PROVE_FLAGS) \
+	CMOCKA_MESSAGE_OUTPUT=TAP BUILD=$(abspath $(BUILD)) SAN="$(SAN)" prove --failures --directives --timer $(PROVE_FLAGS) \
 		$(TESTS) $(sort $(wildcard tests/*.t))
 
 bench: all
