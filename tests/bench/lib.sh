@@ -1,0 +1,16 @@
+# Shared by the benches; on top of the tests' library.
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+bench=$(basename "$0")
+ROWS=${ROWS:-/dev/stdout}
+skip_all() { echo "$bench: cannot run: $*"; exit 1; }
+# row FIGURE IOTAPE WITNESS BAR [CONDITION]: one line of the table; CONDITION is an awk expression, true where the bar is met.
+row() {
+    local met=-
+    [ $# -lt 5 ] || met=$(awk "BEGIN { print ($5) ? \"yes\" : \"NO\" }")
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$bench" "$1" "$2" "$3" "$4" "$met" >>"$ROWS"
+    printf '%s: %s: %s (beside it: %s; bar: %s; met: %s)\n' "$bench" "$1" "$2" "$3" "$4" "$met"
+}
+# median NUMBER...
+median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+# fio_terse FIELD ARGUMENTS...: one field of fio's terse output, counted from 1.
+fio_terse() { local f=$1; shift; fio --output-format=terse --terse-version=3 "$@" | cut -d';' -f"$f"; }
