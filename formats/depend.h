@@ -33,7 +33,8 @@ struct depend;
 int depend_open(struct depend **d, enum depend_group group, uint64_t start_ns, struct err *e);
 void depend_close(struct depend *d);
 
-/* Takes records in tape order (t_ns not below start_ns) and says what each waits for. -ENOMEM. */
+/* Takes records in tape order (t_ns not below start_ns) and says what each waits for. -ENOMEM, or
+ * -EINVAL for a stream or issuer not below TAPE_ISSUERS_MAX. */
 int depend_next(struct depend *d, const struct block_record *r, struct depend_wait *wait, struct err *e);
 
 uint32_t depend_group_count(const struct depend *d);
