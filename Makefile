@@ -22,10 +22,10 @@ ALL_CPPFLAGS := -D_GNU_SOURCE -I. -I$(BUILD) $(CPPFLAGS)
 ALL_CFLAGS   := -std=gnu11 $(WARN) $(CFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 ALL_LDFLAGS  := $(LDFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN))
 
-TAPE_LIBS    := -larchive -lmsgpackc -lzstd -lxxhash -lmd -lm
+TAPE_LIBS    := -larchive -lmsgpackc -lzstd -lxxhash -lmd -lcsv -ljansson -lm
 RECORD_LIBS  := -lbpf
 REPLAY_LIBS  := -laio -lblkid -lroaring
-ANALYZE_LIBS := -lcsv -ljansson
+ANALYZE_LIBS :=
 
 TAPE_SRC    := $(wildcard formats/*.c formats/base/*.c formats/import/*.c formats/export/*.c formats/results/*.c)
 RECORD_SRC  := $(wildcard record/*.c record/source/*.c)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Text cells of CSV files, by libcsv. The dialect is that of RFC 4180, save that lines end in LF alone, as
+ * text does on Unix. Numbers are written bare by their owners.
+ */
+#ifndef IOTAPE_CSV_TEXT_H
+#define IOTAPE_CSV_TEXT_H
+
+#include "formats/base/err.h"
+#include "formats/base/out.h"
+
+/* The cell for `text` (NULL: empty): quoted only where it must be, that is where it holds a comma, a
+ * quote or a line break, or begins or ends with a blank (readers may drop these). Owned by the
+ * caller; NULL with -ENOMEM in *e. */
+char *csv_text(const char *text, struct err *e);
+
+/* Writes the cell. */
+int csv_text_write(struct out *o, const char *text, struct err *e);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "formats/base/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int open_beside(struct out *o, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        o->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return o->fd < 0 ? -errno : 0;
+    }
+    if (asprintf(&o->temp, "%s.XXXXXX", path) < 0) {
+        o->temp = NULL;
+        return -ENOMEM;
+    }
+    o->fd = mkostemp(o->temp, O_CLOEXEC);
+    if (o->fd < 0)
+        return -errno;
+    mode_t mask = umask(0);
+    umask(mask);
+    return fchmod(o->fd, 0666 & ~mask) < 0 ? -errno : 0;
+}
+
+static void release(struct out *o, bool remove_temp)
+{
+    if (o->fd >= 0)
+        close(o->fd);
+    if (o->temp && remove_temp)
+        unlink(o->temp);
+    free(o->temp);
+    free(o->path);
+    free(o->buffer);
+    *o = (struct out){.fd = -1};
+}
+
+int out_open(struct out *o, const char *path, struct err *e)
+{
+    bool standard = !path || strcmp(path, "-") == 0;
+    *o = (struct out){.fd = -1};
+    o->path = strdup(standard ? "standard output" : path);
+    o->buffer = malloc(OUT_BUFFER_BYTES);
+    int rc = o->path && o->buffer ? 0 : -ENOMEM;
+    if (rc == 0 && standard) {
+        o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+        rc = o->fd < 0 ? -errno : 0;
+    } else if (rc == 0) {
+        rc = open_beside(o, path);
+    }
+    if (rc < 0) {
+        bool made = o->fd >= 0;
+        err_sys(e, rc, "cannot write '%s'", standard ? "standard output" : path);
+        release(o, made);
+    }
+    return rc;
+}
+
+static void write_out(struct out *o, const char *bytes, size_t len)
+{
+    while (len && !o->failed) {
+        ssize_t n = write(o->fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            o->failed = errno;
+            return;
+        }
+        bytes += n;
+        len -= (size_t)n;
+    }
+}
+
+static void flush(struct out *o)
+{
+    write_out(o, o->buffer, o->used);
+    o->used = 0;
+}
+
+char *out_room(struct out *o, size_t len)
+{
+    if (o->used + len > OUT_BUFFER_BYTES)
+        flush(o);
+    return o->buffer + o->used;
+}
+
+void out_bytes(struct out *o, const char *bytes, size_t len)
+{
+    if (len > OUT_BUFFER_BYTES) {
+        flush(o);
+        write_out(o, bytes, len);
+        return;
+    }
+    memcpy(out_room(o, len), bytes, len);
+    o->used += len;
+}
+
+void out_printf(struct out *o, const char *fmt, ...)
+{
+    char *text;
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vasprintf(&text, fmt, ap);
+    va_end(ap);
+    if (n < 0) {
+        if (!o->failed)
+            o->failed = ENOMEM;
+        return;
+    }
+    out_bytes(o, text, (size_t)n);
+    free(text);
+}
+
+char *out_u64(char *p, uint64_t value)
+{
+    char digits[20];
+    int n = 0;
+    do {
+        digits[n++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    while (n)
+        *p++ = digits[--n];
+    return p;
+}
+
+int out_close(struct out *o, bool keep, struct err *e)
+{
+    flush(o);
+    /* Pipes and terminals cannot be synced, and need not be. */
+    if (!o->failed && o->temp && keep && fsync(o->fd) < 0)
+        o->failed = errno;
+    int fd = o->fd;
+    o->fd = -1;
+    if (close(fd) < 0 && !o->failed)
+        o->failed = errno;
+    if (!o->failed && o->temp && keep && rename(o->temp, o->path) < 0)
+        o->failed = errno;
+    int rc = o->failed ? err_sys(e, o->failed, "cannot write '%s'", o->path) : 0;
+    release(o, rc < 0 || !keep);
+    return rc;
+}
