@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Live capture, from the checks before it to the finished tape.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/progress.h"
+#include "formats/base/units.h"
+#include "formats/host.h"
+#include "record/command.h"
+#include "record/disks.h"
+#include "record/options.h"
+#include "record/own_disk.h"
+#include "record/recorder.h"
+
+#define OPEN_MAX_DEFAULT 65536
+
+struct live {
+    const struct options *o;
+    const struct source_ops *ops;
+    struct source *source;
+    struct source_target *targets;
+    struct source_config config;
+    struct tape_info info;
+    struct tape_stream *streams; /* one for each target */
+    struct tape_writer *w;
+    struct recorder *recorder;
+    struct command command;
+    uint64_t start_ns;
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* ---- before ---- */
+
+static int find_targets(struct live *l, struct err *e)
+{
+    const struct words *disks = &l->o->disks;
+    l->targets = calloc(disks->count, sizeof *l->targets);
+    if (!l->targets)
+        return err_sys(e, ENOMEM, "cannot begin to record");
+    for (size_t i = 0; i < disks->count; i++) {
+        int status = disks_find(disks->list[i], &l->targets[i], e);
+        if (status == 0)
+            status = own_disk_refuse(l->o->output, l->targets[i].dev, disks->list[i], e);
+        if (status < 0)
+            return status;
+        for (size_t k = 0; k < i; k++)
+            if (l->targets[k].dev == l->targets[i].dev)
+                return err_set(
+                        e, EINVAL, "'%s' and '%s' are the same device", disks->list[k], disks->list[i]);
+    }
+    return 0;
+}
+
+static int describe_options(struct live *l, struct err *e)
+{
+    const struct options *o = l->o;
+    struct facts *f = &l->info.options;
+    int status = facts_set(f, e, "source", "%s", l->ops->name);
+    if (status == 0 && o->for_ns)
+        status = facts_set(f, e, "for_ns", "%" PRIu64, o->for_ns);
+    if (status == 0 && o->max_bytes)
+        status = facts_set(f, e, "max_size_bytes", "%" PRIu64, o->max_bytes);
+    if (status == 0 && o->keep_names)
+        status = facts_set(f, e, "keep_names", "yes");
+    if (status == 0 && o->command && o->keep_names)
+        status = facts_set(f, e, "command", "%s", o->command[0]);
+    return status;
+}
+
+/* What the tape will say about host and disks. Done before capture begins, since it reads files. */
+static int describe(struct live *l, struct err *e)
+{
+    l->info.label = options_label(l->o);
+    l->streams = calloc(l->o->disks.count, sizeof *l->streams);
+    if (!l->info.label || !l->streams)
+        return err_sys(e, ENOMEM, "cannot begin to record");
+    if (getrandom(l->info.salt, sizeof l->info.salt, 0) != sizeof l->info.salt)
+        return err_sys(e, errno, "cannot get random bytes");
+    int status = host_describe(&l->info.host, e);
+    if (status == 0)
+        status = describe_options(l, e);
+    for (size_t i = 0; status == 0 && i < l->o->disks.count; i++)
+        status = host_stream(l->o->disks.list[i], l->info.salt, &l->streams[i], e);
+    return status;
+}
+
+static int open_source(struct live *l, struct err *e)
+{
+    const struct options *o = l->o;
+    l->config = (struct source_config){.targets = l->targets,
+            .target_count = o->disks.count,
+            .open_max = o->open_max ? (uint32_t)o->open_max : OPEN_MAX_DEFAULT,
+            .keep_names = o->keep_names,
+            .verbose = o->verbose};
+    int status = l->ops->open(&l->source, &l->config, &l->start_ns, e);
+    if (status < 0)
+        return status;
+    l->info.started_unix_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - l->start_ns);
+    return 0;
+}
+
+/* After the source, so that t = 0 is known; what is captured meanwhile waits in the kernel. */
+static int open_tape(struct live *l, struct err *e)
+{
+    int status = tape_writer_open(&l->w, l->o->output, &l->info, e);
+    for (size_t i = 0; status == 0 && i < l->o->disks.count; i++) {
+        uint32_t id;
+        status = tape_writer_stream(l->w, &l->streams[i], &id, e);
+    }
+    if (status == 0)
+        status = recorder_open(&l->recorder, l->ops, l->source, &l->config, l->start_ns, l->w, e);
+    return status;
+}
+
+/* ---- while ---- */
+
+static void show_status(struct live *l, struct progress *p)
+{
+    struct recorder_status s = recorder_status(l->recorder);
+    if (!progress_due(p, s.elapsed_ns))
+        return;
+    double seconds = (double)s.elapsed_ns / (double)NS_PER_S;
+    char elapsed[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES];
+    progress_show(p, "%s  %.0f IOPS  %.1f MB/s  lost %" PRIu64 "  tape %s",
+            units_duration(s.elapsed_ns, elapsed), (double)s.records / seconds,
+            (double)s.bytes / seconds / 1e6, s.lost, units_size(s.tape_bytes, size));
+}
+
+/* Why to end now, or NULL. */
+static const char *ended(struct live *l)
+{
+    const struct options *o = l->o;
+    struct recorder_status s = recorder_status(l->recorder);
+    if (*o->stop)
+        return "signal";
+    if (o->command && command_ended(&l->command, false))
+        return "command";
+    if (o->for_ns && s.elapsed_ns >= o->for_ns)
+        return "duration";
+    if (o->max_bytes && s.tape_bytes >= o->max_bytes)
+        return "size";
+    return NULL;
+}
+
+/* Sleeps for a step, or until a signal. */
+static void pause_step(const struct live *l)
+{
+    uint64_t ns = RECORDER_STEP_NS, now = recorder_status(l->recorder).elapsed_ns;
+    if (l->o->for_ns && l->o->for_ns < now + ns)
+        ns = l->o->for_ns > now ? l->o->for_ns - now : 0;
+    struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+    sigset_t none;
+    sigemptyset(&none);
+    ppoll(NULL, 0, &t, &none);
+}
+
+static int capture(struct live *l, const char **why, struct err *e)
+{
+    struct progress p;
+    progress_init(&p);
+    int status = 0;
+    while (status == 0 && !(*why = ended(l))) {
+        pause_step(l);
+        status = recorder_step(l->recorder, e);
+        show_status(l, &p);
+    }
+    progress_clear(&p);
+    return status;
+}
+
+/* ---- after ---- */
+
+static int finish(struct live *l, const char *why, struct err *e)
+{
+    uint64_t elapsed_ns;
+    int status = recorder_finish(l->recorder, &elapsed_ns, e);
+    if (status == 0)
+        status = tape_writer_finish(l->w, why, elapsed_ns, e);
+    if (status < 0)
+        return status;
+    struct recorder_status s = recorder_status(l->recorder);
+    char length[UNITS_TEXT_BYTES], bytes[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES];
+    fprintf(stderr, "%s: %" PRIu64 " I/Os of %s in %s, %" PRIu64 " lost, %s\n", l->o->output, s.records,
+            units_size(s.bytes, bytes), units_duration(elapsed_ns, length), s.lost,
+            units_size(s.tape_bytes, size));
+    return 0;
+}
+
+/* The command outlives a recording that ends first; its exit status is ours. A signal that only we got is
+ * passed on: one from the terminal went to both. */
+static void await_command(struct live *l)
+{
+    if (*l->o->stop > 0)
+        command_signal(&l->command, *l->o->stop);
+    command_ended(&l->command, true);
+}
+
+static void live_release(struct live *l, bool discard)
+{
+    recorder_close(l->recorder);
+    l->ops->close(l->source);
+    tape_writer_close(l->w, discard);
+    command_release(&l->command);
+    for (size_t i = 0; l->streams && i < l->o->disks.count; i++)
+        tape_stream_release(&l->streams[i]);
+    tape_info_release(&l->info);
+    free(l->streams);
+    free(l->targets);
+}
+
+static int begin(struct live *l, struct err *e)
+{
+    int status = find_targets(l, e);
+    if (status == 0)
+        status = describe(l, e);
+    if (status == 0 && l->o->command) /* before the source: a fork with mapped rings costs more */
+        status = command_start(&l->command, l->o->command, e);
+    if (status == 0)
+        status = open_source(l, e);
+    if (status == 0)
+        status = open_tape(l, e);
+    return status;
+}
+
+int live_record(const struct options *o, int *exit_status, struct err *e)
+{
+    struct live l = {.o = o, .ops = &source_bpf};
+    const char *why = NULL;
+    int status = begin(&l, e);
+    if (status == 0 && o->command && (status = command_go(&l.command, o->command, e)) < 0)
+        *exit_status = l.command.status;
+    if (status < 0) {
+        live_release(&l, true);
+        return status;
+    }
+    status = capture(&l, &why, e);
+    if (status == 0)
+        status = finish(&l, why, e);
+    if (o->command) {
+        await_command(&l);
+        *exit_status = l.command.status;
+    }
+    live_release(&l, false);
+    return status;
+}

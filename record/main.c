@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * iotape-record: options -> source -> tape.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/opts.h"
+#include "record/options.h"
+
+static volatile sig_atomic_t stop;
+
+static int add_word(struct words *w, const char *text, struct err *e)
+{
+    const char **list = reallocarray(w->list, w->count + 1, sizeof *list);
+    if (!list)
+        return err_sys(e, ENOMEM, "cannot keep '%s'", text);
+    list[w->count++] = text;
+    w->list = list;
+    return 0;
+}
+
+static int add_disk(void *values, const char *text, struct err *e)
+{
+    return add_word(&((struct options *)values)->disks, text, e);
+}
+
+static int add_import(void *values, const char *text, struct err *e)
+{
+    struct options *o = values;
+    o->import = true;
+    return add_word(&o->files, text, e);
+}
+
+static int add_file(void *values, const char *text, struct err *e)
+{
+    struct options *o = values;
+    if (!o->import)
+        return err_set(e, EINVAL, "unexpected word '%s'", text);
+    return add_word(&o->files, text, e);
+}
+
+#define AT(field) offsetof(struct options, field)
+
+static const struct opt opts[] = {
+        {"output", 'o', OPT_STR, AT(output), "FILE", "the tape to write", NULL, NULL},
+        {"disk", 'd', OPT_CALL, 0, "DEVICE", "record this block device; may repeat, one stream each", NULL,
+                add_disk},
+        {"for", 0, OPT_DURATION, AT(for_ns), "DURATION", "end after this time", NULL, NULL},
+        {"max-size", 0, OPT_SIZE, AT(max_bytes), "SIZE", "end when the tape has grown to this size", NULL,
+                NULL},
+        {"label", 0, OPT_STR, AT(label), "TEXT", "what to call the workload (default: FILE without .tape)",
+                NULL, NULL},
+        {"keep-names", 0, OPT_FLAG, AT(keep_names), NULL, "store the names of processes, not pseudonyms",
+                NULL, NULL},
+        {"open-max", 0, OPT_U64, AT(open_max), "N",
+                "I/Os in flight at once that can be kept (default: 65536)", NULL, NULL},
+        {"import", 0, OPT_CALL, 0, "FILE...", "make a tape of foreign traces instead", NULL, add_import},
+        {"format", 0, OPT_STR, AT(format), "NAME", "format of the imported files (default: by their content)",
+                NULL, NULL},
+        {"skip-bad", 0, OPT_FLAG, AT(skip_bad), NULL,
+                "count what cannot be read in imported files, and go on", NULL, NULL},
+        {"verbose", 'v', OPT_FLAG, AT(verbose), NULL, "show what libbpf and the kernel's verifier say", NULL,
+                NULL},
+        {.name = NULL}};
+
+static const char *const sections[] = {"Recording",
+        "Records every I/O that is queued on the named block devices: time, process, operation, flags, "
+        "place, size, "
+        "latency and error, never the data. A device is a whole disk, a partition, or one that lies on "
+        "others (LVM, "
+        "RAID). The recording ends after --for, at --max-size, with the COMMAND after \"--\" (whose exit "
+        "status is "
+        "passed on), or by SIGINT or SIGTERM. Where COMMAND runs longer than the recording, it is waited "
+        "for.\n\n"
+        "While it is written the tape is called FILE.partial; it is readable up to its last whole chunk, "
+        "whatever "
+        "happens to the recorder.",
+        "Needs",
+        "A kernel from 5.15 on with type information (/sys/kernel/btf/vmlinux), and root or the capabilities "
+        "CAP_BPF "
+        "and CAP_PERFMON.",
+        "Examples",
+        "  iotape-record -o web01.tape --disk /dev/vg0/web01 --for 10m\n"
+        "  iotape-record -o fio.tape --disk /dev/loop0 -- fio job.fio\n"
+        "  iotape-record -o old.tape --import sda.blktrace.*",
+        NULL};
+
+static const struct opt_spec spec = {.name = "iotape-record",
+        .usage = "-o FILE --disk DEVICE [--for DURATION] [-- COMMAND...]\n-o FILE --import FILE... [--format "
+                 "NAME]",
+        .summary = "record a workload's block I/O to a tape",
+        .opts = opts,
+        .word = add_file,
+        .sections = sections};
+
+char *options_label(const struct options *o)
+{
+    if (o->label)
+        return strdup(o->label);
+    const char *slash = strrchr(o->output, '/'), *name = slash ? slash + 1 : o->output;
+    size_t len = strlen(name);
+    if (len > 5 && strcmp(name + len - 5, ".tape") == 0)
+        len -= 5;
+    return strndup(name, len);
+}
+
+static void on_stop(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    stop = info->si_code == SI_KERNEL ? -number : number;
+}
+
+static void on_child(int number)
+{
+    (void)number; /* its arrival ends a sleep */
+}
+
+/* Signals are blocked but while the recorder sleeps. */
+static void catch_signals(void)
+{
+    sigset_t all;
+    sigemptyset(&all);
+    const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
+        struct sigaction ask, act = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO};
+        sigaction(stops[i], NULL, &ask);
+        if (ask.sa_handler == SIG_IGN && stops[i] != SIGTERM)
+            continue; /* nohup, or a shell's background */
+        sigaction(stops[i], &act, NULL);
+        sigaddset(&all, stops[i]);
+    }
+    struct sigaction child = {.sa_handler = on_child};
+    sigaction(SIGCHLD, &child, NULL);
+    sigaddset(&all, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
+static int check(const struct options *o, struct err *e)
+{
+    if (!o->output)
+        return err_set(e, EINVAL, "no -o FILE: where to write the tape");
+    if (o->import && (o->disks.count || o->command || o->for_ns || o->max_bytes))
+        return err_set(e, EINVAL,
+                "--import makes a tape of files: it goes with no --disk, --for, --max-size or command");
+    if (!o->import && (o->format || o->skip_bad))
+        return err_set(e, EINVAL, "%s goes with --import only", o->format ? "--format" : "--skip-bad");
+    if (!o->import && o->disks.count == 0)
+        return err_set(e, EINVAL, "nothing to record: give --disk DEVICE, or --import FILE");
+    if (o->command && !o->command[0])
+        return err_set(e, EINVAL, "no command after --");
+    if (o->open_max > 1 << 24)
+        return err_set(e, EINVAL, "--open-max: at most %d", 1 << 24);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.stop = &stop};
+    struct err e = {0};
+    switch (opts_parse(&spec, argc, argv, &o, &o.command)) {
+    case OPTS_EXIT_OK:
+        return 0;
+    case OPTS_USAGE:
+        return 2;
+    case OPTS_RUN:
+        break;
+    }
+    int exit_status = 0, status;
+    if (check(&o, &e) < 0) {
+        opts_report(&spec, &e);
+        return 2;
+    }
+    if (o.import) {
+        status = import_files(&o, &e);
+    } else {
+        catch_signals();
+        status = live_record(&o, &exit_status, &e);
+    }
+    free(o.disks.list);
+    free(o.files.list);
+    if (status < 0) {
+        opts_report(&spec, &e);
+        return exit_status > 125 && o.command ? exit_status : 1;
+    }
+    return exit_status;
+}

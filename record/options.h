@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the command line of iotape-record asked for.
+ */
+#ifndef IOTAPE_OPTIONS_H
+#define IOTAPE_OPTIONS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/base/err.h"
+
+/* Words of the command line, in order. */
+struct words {
+    const char **list; /* owned; the words are argv's */
+    size_t count;
+};
+
+struct options {
+    const char *output, *label, *format;
+    struct words disks, files;
+    uint64_t for_ns, max_bytes, open_max;
+    bool keep_names, skip_bad, verbose, import;
+    char **command; /* NULL: none */
+    const volatile sig_atomic_t
+            *stop; /* 0, or the signal that ended the recording; negative: the terminal's */
+};
+
+/* The label of the tape: --label, or the output's name without directory and ".tape". Owned by the caller;
+ * NULL: no memory. */
+char *options_label(const struct options *o);
+
+/* Records live. *exit_status is what the program is to return where that is 0: the command's. */
+int live_record(const struct options *o, int *exit_status, struct err *e);
+
+/* Imports foreign traces. */
+int import_files(const struct options *o, struct err *e);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Memory: what waits is bounded by what can arrive between two looks at the open I/Os. Looks are a second
+ * apart, and follow at once where more than LOOK_WAITING I/Os wait. An open I/O holds back all that
+ * arrived after it, for STALL_NS at most, and where more than CROWDED I/Os wait for MARGIN_NS at most. So
+ * about CROWDED plus what arrives in two steps and the margin can wait: at 1,000,000 I/Os a second 400,000,
+ * of 88 bytes.
+ */
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/units.h"
+#include "record/issuers.h"
+#include "record/release.h"
+#include "record/stalled.h"
+
+#define LOOK_NS      NS_PER_S
+#define LOOK_WAITING 131072
+#define CROWDED      262144
+#define STALL_NS     (2 * NS_PER_S)
+/* A program in the kernel takes the time first and enters the bio into the map then; in between, its CPU may
+ * be taken away, in a virtual machine for long. What is younger than this is not released. */
+#define MARGIN_NS (100 * NS_PER_MS)
+/* At the end, open I/Os are given this long to complete. */
+#define GRACE_NS (100 * NS_PER_MS)
+
+struct recorder {
+    const struct source_ops *ops;
+    struct source *source;
+    const struct source_config *config;
+    struct tape_writer *w;
+    struct release *release;
+    struct stalled stalled;
+    struct issuers issuers;
+    uint64_t start_ns;               /* CLOCK_MONOTONIC at t = 0 */
+    uint64_t looked_ns;              /* t of the last look at the open I/Os */
+    uint32_t look;                   /* its number */
+    uint64_t floor_ns;               /* while looking: the oldest open I/O that holds others back */
+    uint64_t stall_ns;               /* while looking: the age that counts as stalled */
+    uint64_t open_count;             /* while looking */
+    uint64_t lost[TAPE_STREAMS_MAX]; /* as the source has said, and told to the tape */
+    uint64_t lost_total, bytes, last_ns;
+};
+
+static uint64_t now_ns(const struct recorder *r)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec - r->start_ns;
+}
+
+int recorder_open(struct recorder **out, const struct source_ops *ops, struct source *source,
+        const struct source_config *config, uint64_t start_ns, struct tape_writer *w, struct err *e)
+{
+    struct recorder *r = calloc(1, sizeof *r);
+    if (!r)
+        return err_sys(e, ENOMEM, "cannot begin to record");
+    r->ops = ops;
+    r->source = source;
+    r->config = config;
+    r->w = w;
+    r->start_ns = start_ns;
+    int status = release_open(&r->release, e);
+    if (status < 0) {
+        recorder_close(r);
+        return status;
+    }
+    *out = r;
+    return 0;
+}
+
+void recorder_close(struct recorder *r)
+{
+    if (!r)
+        return;
+    release_close(r->release);
+    stalled_release(&r->stalled);
+    issuers_release(&r->issuers);
+    free(r);
+}
+
+static void count_lost(struct recorder *r, uint32_t stream, uint64_t count)
+{
+    tape_writer_lost(r->w, stream, count);
+    r->lost_total += count;
+}
+
+/* ---- completed I/Os come in ---- */
+
+static int put(struct recorder *r, const struct captured *c, struct err *e)
+{
+    int status = release_put(r->release, c, e);
+    if (status == 0)
+        count_lost(r, c->r.stream, 1); /* the tape is already past it */
+    return status;
+}
+
+/* The end of an I/O that a look had found open. */
+static int end_stall(struct recorder *r, struct stall *s, const struct captured *c, struct err *e)
+{
+    bool known = c->r.latency_ns != TAPE_UNKNOWN;
+    int status = 0;
+    switch ((enum stall_state)s->state) {
+    case STALL_NOTED:
+        stalled_drop(&r->stalled, s);
+        return put(r, c, e);
+    case STALL_WAITING:
+        s->io.r.latency_ns = c->r.latency_ns;
+        s->io.r.error = c->r.error;
+        return 0;
+    case STALL_WRITTEN:
+        if (known)
+            status = tape_writer_late(
+                    r->w, s->ordinal, c->r.stream, c->r.t_ns, c->r.latency_ns, c->r.error, e);
+        stalled_drop(&r->stalled, s);
+    }
+    return status;
+}
+
+static int take_done(void *self, const struct captured *c, struct err *e)
+{
+    struct recorder *r = self;
+    struct stall *s = stalled_find(&r->stalled, c);
+    return s ? end_stall(r, s, c, e) : put(r, c, e);
+}
+
+/* ---- sorted I/Os go out ---- */
+
+static void name_issuer(void *self, uint32_t pid, size_t number, char *name)
+{
+    struct recorder *r = self;
+    char comm[16] = "";
+    if (r->config->keep_names && r->ops->process_name(r->source, pid, comm))
+        snprintf(name, 32, "%.15s", comm);
+    else
+        snprintf(name, 32, "process-%zu", number);
+}
+
+static int write_record(void *self, const struct captured *c, struct err *e)
+{
+    struct recorder *r = self;
+    struct block_record b = c->r;
+    struct stall *s = b.latency_ns == TAPE_UNKNOWN ? stalled_find(&r->stalled, c) : NULL;
+    if (s && s->state != STALL_WAITING)
+        s = NULL;
+    if (s) { /* may have ended while it waited to be written */
+        b.latency_ns = s->io.r.latency_ns;
+        b.error = s->io.r.error;
+    }
+    int status = issuers_get(&r->issuers, r->w, c->r.issuer, name_issuer, r, &b.issuer, e);
+    uint64_t ordinal = 0;
+    if (status == 0)
+        status = tape_writer_add(r->w, &b, &ordinal, e);
+    if (status < 0)
+        return status;
+    if (s && b.latency_ns != TAPE_UNKNOWN) {
+        stalled_drop(&r->stalled, s);
+    } else if (s) {
+        s->state = STALL_WRITTEN;
+        s->ordinal = ordinal;
+    }
+    r->bytes += b.op <= BLOCK_WRITE ? b.len_bytes : 0;
+    r->last_ns = b.t_ns;
+    return 0;
+}
+
+/* ---- looking at what is open ---- */
+
+static int take_open(void *self, const struct captured *c, struct err *e)
+{
+    struct recorder *r = self;
+    uint64_t age_ns = r->looked_ns > c->r.t_ns ? r->looked_ns - c->r.t_ns : 0;
+    struct stall *s = stalled_find(&r->stalled, c);
+    r->open_count++;
+    if (!s && age_ns >= r->stall_ns / 2) {
+        s = stalled_note(&r->stalled, c);
+        if (!s)
+            return err_sys(e, ENOMEM, "cannot keep an open I/O");
+    } else if (s && s->state == STALL_NOTED && age_ns >= r->stall_ns) {
+        int status = release_put(r->release, c, e);
+        if (status < 0)
+            return status;
+        s->state = STALL_WAITING;
+    }
+    if (s)
+        s->look = r->look;
+    if ((!s || s->state == STALL_NOTED) && c->r.t_ns < r->floor_ns)
+        r->floor_ns = c->r.t_ns;
+    return 0;
+}
+
+/* Forgets what is no longer open and whose completion never came: lost, or not to be recorded. */
+static void forget_gone(struct recorder *r)
+{
+    struct stalled *t = &r->stalled;
+    for (size_t i = 0; i < t->room;) {
+        struct stall *s = &t->slots[i];
+        if (s->used && s->look != r->look && s->state != STALL_WAITING)
+            stalled_drop(t, s); /* which may move another one here */
+        else
+            i++;
+    }
+}
+
+static void take_lost(struct recorder *r)
+{
+    for (uint32_t i = 0; i < r->config->target_count; i++) {
+        uint64_t lost = r->ops->lost(r->source, i);
+        if (lost > r->lost[i])
+            count_lost(r, i, lost - r->lost[i]);
+        r->lost[i] = lost;
+    }
+}
+
+/* Everything that arrived before the watermark was found open, or has been drained once this has drained. */
+static int look(struct recorder *r, struct err *e)
+{
+    const struct source_sink open = {take_open, r}, done = {take_done, r}, tape = {write_record, r};
+    r->looked_ns = now_ns(r);
+    r->floor_ns = r->looked_ns > MARGIN_NS ? r->looked_ns - MARGIN_NS : 0;
+    r->stall_ns = release_waiting(r->release) > CROWDED ? MARGIN_NS : STALL_NS;
+    r->open_count = 0;
+    r->look++;
+    int status = r->ops->in_flight(r->source, &open, e);
+    if (status < 0)
+        return status;
+    status = r->ops->drain(r->source, &done, e);
+    if (status <= 0)
+        return status;
+    status = release_until(r->release, r->floor_ns, &tape, e);
+    forget_gone(r);
+    take_lost(r);
+    return status;
+}
+
+int recorder_step(struct recorder *r, struct err *e)
+{
+    const struct source_sink done = {take_done, r};
+    int status = r->ops->drain(r->source, &done, e);
+    if (status < 0)
+        return status;
+    if (now_ns(r) - r->looked_ns >= LOOK_NS || release_waiting(r->release) > LOOK_WAITING)
+        return look(r, e);
+    return 0;
+}
+
+struct recorder_status recorder_status(const struct recorder *r)
+{
+    return (struct recorder_status){
+            now_ns(r), tape_writer_records(r->w), r->bytes, r->lost_total, tape_writer_bytes(r->w)};
+}
+
+/* ---- the end ---- */
+
+static void pause_ns(uint64_t ns)
+{
+    struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+    nanosleep(&t, NULL);
+}
+
+/* Puts what is still open to be written as it is. */
+static int put_open(struct recorder *r, struct err *e)
+{
+    struct stalled *t = &r->stalled;
+    for (size_t i = 0; i < t->room; i++) {
+        struct stall *s = &t->slots[i];
+        if (!s->used || s->state != STALL_NOTED)
+            continue;
+        int status = put(r, &s->io, e);
+        if (status < 0)
+            return status;
+        s->state = STALL_WAITING;
+    }
+    return 0;
+}
+
+static int take_last(void *self, const struct captured *c, struct err *e)
+{
+    struct recorder *r = self;
+    struct stall *s = stalled_find(&r->stalled, c);
+    if (!s && !(s = stalled_note(&r->stalled, c)))
+        return err_sys(e, ENOMEM, "cannot keep an open I/O");
+    s->look = r->look;
+    return 0;
+}
+
+int recorder_finish(struct recorder *r, uint64_t *elapsed_ns, struct err *e)
+{
+    r->ops->stop(r->source);
+    *elapsed_ns = now_ns(r);
+    int status;
+    do {
+        pause_ns(GRACE_NS / 10);
+        if ((status = look(r, e)) < 0)
+            return status;
+    } while (r->open_count > 0 && now_ns(r) < *elapsed_ns + GRACE_NS);
+    const struct source_sink last = {take_last, r}, done = {take_done, r}, tape = {write_record, r};
+    r->look++;
+    if ((status = r->ops->in_flight(r->source, &last, e)) < 0)
+        return status;
+    if ((status = r->ops->drain(r->source, &done, e)) < 0)
+        return status;
+    forget_gone(r);
+    if ((status = put_open(r, e)) < 0)
+        return status;
+    if ((status = release_until(r->release, UINT64_MAX, &tape, e)) < 0)
+        return status;
+    take_lost(r);
+    if (r->last_ns > *elapsed_ns)
+        *elapsed_ns = r->last_ns;
+    struct source_counts counts = r->ops->counts(r->source);
+    if (counts.unmatched)
+        tape_writer_count(r->w, "unmatched_completions", counts.unmatched);
+    if (counts.other_ops)
+        tape_writer_count(r->w, "other_operations", counts.other_ops);
+    if (counts.retried)
+        tape_writer_count(r->w, "nonblocking_retries", counts.retried);
+    if (counts.unwalked)
+        tape_writer_count(r->w, "requests_too_long", counts.unwalked);
+    return 0;
+}

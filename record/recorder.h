@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Takes I/Os from a source and writes them to a tape in the order of their arrival, in bounded memory.
+ */
+#ifndef IOTAPE_RECORDER_H
+#define IOTAPE_RECORDER_H
+
+#include <stdint.h>
+
+#include "formats/base/err.h"
+#include "formats/tape.h"
+#include "record/source.h"
+
+struct recorder;
+
+/* What is shown while it runs. */
+struct recorder_status {
+    uint64_t elapsed_ns, records, bytes, lost, tape_bytes;
+};
+
+/* `source` was opened with `config` and began at `start_ns`; `w` has one stream for each target, in their
+ * order. All are borrowed and must outlive the recorder. */
+int recorder_open(struct recorder **r, const struct source_ops *ops, struct source *source,
+        const struct source_config *config, uint64_t start_ns, struct tape_writer *w, struct err *e);
+
+/* Takes what has come and writes what can be written. To be called every RECORDER_STEP_NS or so. */
+#define RECORDER_STEP_NS UINT64_C(20000000)
+int recorder_step(struct recorder *r, struct err *e);
+
+struct recorder_status recorder_status(const struct recorder *r);
+
+/* Stops the source and writes all that is left; what is open then stays without a latency. *elapsed_ns is
+ * the recording's length. The tape is not finished yet. */
+int recorder_finish(struct recorder *r, uint64_t *elapsed_ns, struct err *e);
+
+void recorder_close(struct recorder *r); /* NULL is allowed */
+
+#endif

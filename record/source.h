@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Ways to capture a live workload. One file in source/ for each, one line in SOURCES.
+ *
+ * A source hands out I/Os that have completed, in the order of their completion, and says on request
+ * which ones are open. It promises: an I/O is in what `in_flight` lists until after its completion can
+ * be drained. So what neither was listed as open nor comes in a drain afterwards has been drained before.
+ */
+#ifndef IOTAPE_SOURCE_H
+#define IOTAPE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "formats/base/err.h"
+#include "formats/block.h"
+
+#define SOURCES(X) X(bpf)
+
+/* A block device to record. Stream numbers are places in the list of targets. */
+struct source_target {
+    dev_t dev;
+    uint64_t start_bytes; /* of a partition on its disk, else 0 */
+    bool stacked;         /* what is sent to it completes on other devices (dm, md) */
+};
+
+struct source_config {
+    const struct source_target *targets; /* must outlive the source */
+    size_t target_count;
+    uint32_t open_max; /* I/Os open at once that can be kept; those beyond are lost */
+    bool keep_names;   /* learn the names of processes */
+    bool verbose;      /* let libraries talk on standard error */
+};
+
+/* An I/O as it was seen. */
+struct captured {
+    uint64_t id;           /* with t_ns and stream: tells it from every other one */
+    struct block_record r; /* t_ns since the source's start; issuer: the process id; latency_ns TAPE_UNKNOWN
+                              where it is open, or where its completion was missed */
+};
+
+/* Where captured I/Os go. A negative result ends the call that delivers and becomes its result. */
+struct source_sink {
+    int (*take)(void *self, const struct captured *c, struct err *e);
+    void *self;
+};
+
+struct source_counts {
+    uint64_t unmatched, other_ops, retried, unwalked; /* see block_event.h */
+};
+
+struct source;
+
+struct source_ops {
+    const char *name;
+    const char *help; /* one line */
+
+    /* Begins to capture. *start_ns is t = 0 on CLOCK_MONOTONIC. Errors say what is missing and what to do. */
+    int (*open)(struct source **s, const struct source_config *config, uint64_t *start_ns, struct err *e);
+
+    /* Delivers what completed up to now: 1; 0 where some of it cannot be read yet; -errno. */
+    int (*drain)(struct source *s, const struct source_sink *sink, struct err *e);
+
+    /* Delivers every open I/O, in no order. */
+    int (*in_flight)(struct source *s, const struct source_sink *sink, struct err *e);
+
+    /* From now on no new I/O is taken; completions still are. */
+    void (*stop)(struct source *s);
+
+    /* The name that the process had; false where it is not known. `name` has 16 bytes. */
+    bool (*process_name)(struct source *s, uint32_t pid, char *name);
+
+    /* Events that were missed, so far. */
+    uint64_t (*lost)(const struct source *s, size_t stream);
+    struct source_counts (*counts)(const struct source *s);
+
+    void (*close)(struct source *s); /* NULL is allowed */
+};
+
+#define SOURCE_DECLARE(name) extern const struct source_ops source_##name;
+SOURCES(SOURCE_DECLARE)
+#undef SOURCE_DECLARE
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Capture by eBPF: loads the programs of block.bpf.c, reads their ring buffer and their map of open I/Os.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/units.h"
+#include "record/ring.h"
+#include "record/source.h"
+
+#include "record/source/block_event.h" /* the skeleton has its structs */
+
+#include "record/source/block.skel.h"
+
+#define SCAN_BATCH 1024
+
+struct source {
+    struct block_bpf *skel;
+    struct ring ring;
+    const struct source_target *targets;
+    size_t target_count;
+    uint64_t start_ns;
+    uint32_t open_max;
+};
+
+static int be_silent(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+    (void)level;
+    (void)fmt;
+    (void)args;
+    return 0;
+}
+
+static int be_verbose(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+    (void)level;
+    return vfprintf(stderr, fmt, args);
+}
+
+/* Linux: include/linux/kdev_t.h. Differs from user space's encoding. */
+static uint32_t kernel_dev(dev_t dev)
+{
+    return (uint32_t)major(dev) << 20 | (uint32_t)minor(dev);
+}
+
+/* Why a kernel does not let us, in one line. */
+static int explain(struct err *e, int code, const char *what)
+{
+    if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+        return err_set(e, ENOENT,
+                "this kernel has no type information (/sys/kernel/btf/vmlinux): recording needs one built "
+                "with "
+                "CONFIG_DEBUG_INFO_BTF, as the distributions' kernels since 2021 are");
+    code = code < 0 ? -code : code;
+    if (code == EPERM || code == EACCES)
+        return err_set(e, code,
+                "no permission to %s: run as root, or with the capabilities CAP_BPF and CAP_PERFMON (in a "
+                "container also CAP_SYS_RESOURCE where memory may not be locked)",
+                what);
+    if (code == ENOMEM)
+        return err_set(e, code,
+                "cannot %s: the limit on locked memory or the cgroup's memory does not allow it (ulimit -l)",
+                what);
+    if (code == EINVAL || code == EFAULT || code == E2BIG)
+        return err_set(
+                e, code, "cannot %s: this kernel refuses the programs (--verbose shows its reasons)", what);
+    return err_sys(e, code, "cannot %s", what);
+}
+
+static void configure(struct source *s, const struct source_config *config)
+{
+    struct block_bpf *skel = s->skel;
+    skel->rodata->target_count = (uint32_t)config->target_count;
+    skel->rodata->keep_names = config->keep_names;
+    for (size_t i = 0; i < config->target_count; i++)
+        skel->rodata->target_dev[i] = kernel_dev(config->targets[i].dev);
+    bpf_map__set_max_entries(skel->maps.in_flight, config->open_max);
+    if (!config->keep_names)
+        bpf_map__set_max_entries(skel->maps.names, 1);
+}
+
+/* Completions first, so that no arrival is seen whose end is not. */
+static int attach(struct source *s)
+{
+    struct block_bpf *skel = s->skel;
+    skel->links.on_request = bpf_program__attach(skel->progs.on_request);
+    if (!skel->links.on_request)
+        return -errno;
+    skel->links.on_bio = bpf_program__attach(skel->progs.on_bio);
+    if (!skel->links.on_bio)
+        return -errno;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    s->start_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+    skel->links.on_queue = bpf_program__attach(skel->progs.on_queue);
+    return skel->links.on_queue ? 0 : -errno;
+}
+
+static void bpf_close(struct source *s)
+{
+    if (!s)
+        return;
+    ring_close(&s->ring);
+    block_bpf__destroy(s->skel);
+    free(s);
+}
+
+static void cleanup_source(struct source **s)
+{
+    bpf_close(*s);
+}
+
+static int bpf_open(
+        struct source **out, const struct source_config *config, uint64_t *start_ns, struct err *e)
+{
+    if (config->target_count > BLOCK_TARGETS_MAX)
+        return err_set(e, E2BIG, "more than %d disks in one recording", BLOCK_TARGETS_MAX);
+    libbpf_set_print(config->verbose ? be_verbose : be_silent);
+    CLEANUP(cleanup_source) struct source *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_sys(e, ENOMEM, "cannot begin to record");
+    s->targets = config->targets;
+    s->target_count = config->target_count;
+    s->open_max = config->open_max;
+    s->skel = block_bpf__open();
+    if (!s->skel)
+        return explain(e, errno, "prepare the eBPF programs");
+    configure(s, config);
+    int status = block_bpf__load(s->skel);
+    if (status < 0)
+        return explain(e, status, "load eBPF programs into the kernel");
+    struct bpf_map *events = s->skel->maps.events;
+    status = ring_open(&s->ring, bpf_map__fd(events), bpf_map__max_entries(events), e);
+    if (status < 0)
+        return status;
+    status = attach(s);
+    if (status < 0)
+        return explain(e, status, "attach to the kernel's block tracepoints");
+    *start_ns = s->start_ns;
+    *out = take_ptr(s);
+    return 0;
+}
+
+/* Linux: block/blk-core.c, blk_errors[]. An unknown status is EIO there, too. */
+static uint16_t errno_of(int32_t error)
+{
+    static const uint16_t of_status[] = {0, EOPNOTSUPP, ETIMEDOUT, ENOSPC, ENOLINK, EREMOTEIO, EBADE, ENODATA,
+            EILSEQ, ENOMEM, EIO, 0, EAGAIN, EBUSY, EOVERFLOW, EOVERFLOW, ETIME, ENODEV, EINVAL};
+    if (error < 0)
+        return error > -4096 ? (uint16_t)-error : EIO;
+    if (error == 0)
+        return 0;
+    uint16_t code = (size_t)error < sizeof of_status / sizeof of_status[0] ? of_status[error] : 0;
+    return code ? code : EIO;
+}
+
+/* Linux: include/linux/blk_types.h, enum req_flag_bits; the same from 4.20 to 6.18. */
+static uint16_t flags_of(uint32_t opf)
+{
+    static const struct {
+        uint32_t bit;
+        uint16_t flag;
+    } known[] = {{11, BLOCK_SYNC}, {12, BLOCK_META}, {13, BLOCK_PRIO}, {14, BLOCK_NOMERGE}, {17, BLOCK_FUA},
+            {18, BLOCK_PREFLUSH}, {19, BLOCK_READAHEAD}, {20, BLOCK_BACKGROUND}};
+    uint16_t flags = 0;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (opf >> known[i].bit & 1)
+            flags |= known[i].flag;
+    return (opf & 0xff) == 5 ? flags | BLOCK_SECURE : flags;
+}
+
+static uint8_t op_of(uint32_t opf, uint32_t len)
+{
+    switch (opf & 0xff) { /* enum req_op */
+    case 0:
+        return BLOCK_READ;
+    case 1:
+        return len == 0 ? BLOCK_FLUSH : BLOCK_WRITE;
+    case 2:
+        return BLOCK_FLUSH;
+    case 9:
+        return BLOCK_WRITE_ZEROES;
+    default: /* 3 discard, 5 secure erase; others are not sent */
+        return BLOCK_DISCARD;
+    }
+}
+
+struct delivery {
+    struct source *s;
+    const struct source_sink *sink;
+};
+
+/* Delivers one I/O to its stream, and to the second one that it may belong to. */
+static int deliver(const struct delivery *d, struct captured *c, uint64_t sector, uint16_t stream,
+        uint16_t also, struct err *e)
+{
+    uint16_t streams[2] = {stream, also};
+    for (int i = 0; i < 2; i++) {
+        if (streams[i] >= d->s->target_count)
+            continue;
+        c->r.stream = streams[i];
+        c->r.offset_bytes = sector * 512 - d->s->targets[streams[i]].start_bytes;
+        if (c->r.op == BLOCK_FLUSH)
+            c->r.offset_bytes = 0;
+        int status = d->sink->take(d->sink->self, c, e);
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}
+
+static int take_event(void *self, const void *event, size_t len_bytes, struct err *e)
+{
+    struct delivery *d = self;
+    const struct block_event *ev = event;
+    if (len_bytes != sizeof *ev)
+        return err_set(e, EPROTO, "an event of %zu bytes came from the kernel", len_bytes);
+    struct captured c = {.id = ev->bio,
+            .r = {.t_ns = ev->t_ns - d->s->start_ns,
+                    .len_bytes = ev->len,
+                    .latency_ns = ev->latency_ns == UINT64_MAX ? TAPE_UNKNOWN : ev->latency_ns,
+                    .issuer = ev->tgid,
+                    .flags = flags_of(ev->opf),
+                    .error = errno_of(ev->error),
+                    .op = op_of(ev->opf, ev->len)}};
+    return deliver(d, &c, ev->sector, ev->stream, ev->also, e);
+}
+
+static int bpf_drain(struct source *s, const struct source_sink *sink, struct err *e)
+{
+    struct delivery d = {s, sink};
+    return ring_drain(&s->ring, take_event, &d, e);
+}
+
+static int take_open(const struct delivery *d, uint64_t bio, const struct block_open *o, struct err *e)
+{
+    struct captured c = {.id = bio,
+            .r = {.t_ns = o->t_ns - d->s->start_ns,
+                    .len_bytes = o->len,
+                    .latency_ns = TAPE_UNKNOWN,
+                    .issuer = o->tgid,
+                    .flags = flags_of(o->opf),
+                    .op = op_of(o->opf, o->len)}};
+    return deliver(d, &c, o->sector, o->stream, o->also, e);
+}
+
+static int bpf_in_flight(struct source *s, const struct source_sink *sink, struct err *e)
+{
+    struct delivery d = {s, sink};
+    int fd = bpf_map__fd(s->skel->maps.in_flight);
+    CLEANUP_FREE uint64_t *bios = malloc(SCAN_BATCH * sizeof *bios);
+    CLEANUP_FREE struct block_open *open = malloc(SCAN_BATCH * sizeof *open);
+    if (!bios || !open)
+        return err_sys(e, ENOMEM, "cannot look at open I/O");
+    uint32_t at = 0;
+    bool more = true;
+    for (void *from = NULL; more; from = &at) {
+        uint32_t count = SCAN_BATCH;
+        if (bpf_map_lookup_batch(fd, from, &at, bios, open, &count, NULL) != 0) {
+            if (errno != ENOENT)
+                return err_sys(e, errno, "cannot look at open I/O");
+            more = false;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            int status = take_open(&d, bios[i], &open[i], e);
+            if (status < 0)
+                return status;
+        }
+    }
+    return 0;
+}
+
+static void bpf_stop(struct source *s)
+{
+    bpf_link__destroy(s->skel->links.on_queue);
+    s->skel->links.on_queue = NULL;
+}
+
+static bool bpf_process_name(struct source *s, uint32_t pid, char *name)
+{
+    return bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.names), &pid, name) == 0;
+}
+
+static uint64_t bpf_lost(const struct source *s, size_t stream)
+{
+    return __atomic_load_n(&s->skel->bss->counts.lost[stream], __ATOMIC_RELAXED);
+}
+
+static struct source_counts bpf_counts(const struct source *s)
+{
+    const struct block_counts *c = &s->skel->bss->counts;
+    return (struct source_counts){c->unmatched, c->other_ops, c->retried, c->unwalked};
+}
+
+const struct source_ops source_bpf = {
+        .name = "bpf",
+        .help = "eBPF programs on the kernel's block tracepoints",
+        .open = bpf_open,
+        .drain = bpf_drain,
+        .in_flight = bpf_in_flight,
+        .stop = bpf_stop,
+        .process_name = bpf_process_name,
+        .lost = bpf_lost,
+        .counts = bpf_counts,
+        .close = bpf_close,
+};
