@@ -6,6 +6,7 @@ CFLAGS   ?= -O2 -g
 CLANG    ?= clang
 BPFTOOL  ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 BUILD    ?= build
+MULTIARCH := $(shell gcc -print-multiarch 2>/dev/null) # where asm/types.h is, which -target bpf does not find
 prefix   ?= /usr/local
 bindir   ?= $(prefix)/bin
 mandir   ?= $(prefix)/share/man
@@ -65,7 +66,7 @@ $(BUILD)/%.o: %.c
 $(BUILD)/%.bpf.o: %.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
-	$(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -I. -Wall -MMD -MP -c -o $@ $<
+	$(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -I. -idirafter /usr/include/$(MULTIARCH) -Wall -MMD -MP -c -o $@ $<
 $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< > $@.tmp && mv $@.tmp $@
