@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the three kinds of chunks consist of. Order matters only within this file: a `lag` column follows the
+ * one that it refers to, and `stream` and `len` stand first for an `end` column.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/chunk.h"
+#include "formats/run.h"
+
+#define N        COLUMNS_COUNT_MAX
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* Fills in a list of pointers to array pointers; on failure all are NULL. */
+struct array {
+    void *pointer; /* address of the array pointer */
+    size_t elem_bytes;
+};
+
+static int arrays_alloc(const struct array *a, size_t n, struct err *e)
+{
+    bool whole = true;
+    for (size_t i = 0; i < n; i++) {
+        void *p = malloc(a[i].elem_bytes * N);
+        memcpy(a[i].pointer, &p, sizeof p);
+        whole = whole && p;
+    }
+    if (whole)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        void *p;
+        memcpy(&p, a[i].pointer, sizeof p);
+        free(p);
+        p = NULL;
+        memcpy(a[i].pointer, &p, sizeof p);
+    }
+    return err_sys(e, ENOMEM, "cannot hold a chunk");
+}
+
+#define ARRAY(field)                                                                                         \
+    {                                                                                                        \
+        &(field), sizeof *(field)                                                                            \
+    }
+
+/* ---- block records ---- */
+
+static const struct column_spec block_columns[] = {
+        {"stream", 4, COLUMN_VALUE, false},
+        {"len_bytes", 8, COLUMN_VALUE, false},
+        {"op", 1, COLUMN_VALUE, false},
+        {"flags", 2, COLUMN_VALUE, false},
+        {"issuer", 4, COLUMN_VALUE, false},
+        {"error", 2, COLUMN_VALUE, false},
+        {"t_ns", 8, COLUMN_DELTA, true},
+        {"offset_bytes", 8, COLUMN_END, false},
+        {"latency_ns", 8, COLUMN_VALUE, false},
+};
+const struct chunk_spec chunk_spec_block = {"first", block_columns, COUNT(block_columns)};
+
+void chunk_block_arrays(const struct block_chunk *c, void *arrays[COLUMNS_MAX])
+{
+    void *list[] = {c->stream, c->len_bytes, c->op, c->flags, c->issuer, c->error, c->t_ns, c->offset_bytes,
+            c->latency_ns};
+    memcpy(arrays, list, sizeof list);
+}
+
+int chunk_block_alloc(struct block_chunk *c, struct err *e)
+{
+    const struct array a[] = {ARRAY(c->t_ns), ARRAY(c->offset_bytes), ARRAY(c->len_bytes),
+            ARRAY(c->latency_ns), ARRAY(c->stream), ARRAY(c->issuer), ARRAY(c->flags), ARRAY(c->error),
+            ARRAY(c->op)};
+    *c = (struct block_chunk){0};
+    return arrays_alloc(a, COUNT(a), e);
+}
+
+void chunk_block_release(struct block_chunk *c)
+{
+    void *list[COLUMNS_MAX];
+    chunk_block_arrays(c, list);
+    for (size_t i = 0; i < COUNT(block_columns); i++)
+        free(list[i]);
+    *c = (struct block_chunk){0};
+}
+
+/* ---- late completions ---- */
+
+static const struct column_spec late_columns[] = {
+        {"stream", 4, COLUMN_VALUE, false},
+        {"error", 2, COLUMN_VALUE, false},
+        {"record", 8, COLUMN_DELTA, true},
+        {"t_ns", 8, COLUMN_DELTA, true},
+        {"latency_ns", 8, COLUMN_VALUE, false},
+};
+const struct chunk_spec chunk_spec_late = {"first", late_columns, COUNT(late_columns)};
+
+void chunk_late_arrays(const struct late_chunk *c, void *arrays[COLUMNS_MAX])
+{
+    void *list[] = {c->stream, c->error, c->record, c->t_ns, c->latency_ns};
+    memcpy(arrays, list, sizeof list);
+}
+
+int chunk_late_alloc(struct late_chunk *c, struct err *e)
+{
+    const struct array a[] = {
+            ARRAY(c->record), ARRAY(c->t_ns), ARRAY(c->latency_ns), ARRAY(c->stream), ARRAY(c->error)};
+    *c = (struct late_chunk){0};
+    return arrays_alloc(a, COUNT(a), e);
+}
+
+void chunk_late_release(struct late_chunk *c)
+{
+    void *list[COLUMNS_MAX];
+    chunk_late_arrays(c, list);
+    for (size_t i = 0; i < COUNT(late_columns); i++)
+        free(list[i]);
+    *c = (struct late_chunk){0};
+}
+
+/* ---- results of a replay ---- */
+
+static const struct column_spec result_columns[] = {
+        {"stream", 4, COLUMN_VALUE, false},
+        {"len_bytes", 8, COLUMN_VALUE, false},
+        {"op", 1, COLUMN_VALUE, false},
+        {"error", 2, COLUMN_VALUE, false},
+        {"record", 8, COLUMN_DELTA, false},
+        {"offset_bytes", 8, COLUMN_END, false},
+        {"issued_ns", 8, COLUMN_DELTA, false},
+        {"scheduled_ns", 8, COLUMN_LAG, false},
+        {"latency_ns", 8, COLUMN_VALUE, false},
+};
+const struct chunk_spec chunk_spec_result = {"repetition", result_columns, COUNT(result_columns)};
+
+void chunk_result_arrays(const struct run_chunk *c, void *arrays[COLUMNS_MAX])
+{
+    void *list[] = {c->stream, c->len_bytes, c->op, c->error, c->record, c->offset_bytes, c->issued_ns,
+            c->scheduled_ns, c->latency_ns};
+    memcpy(arrays, list, sizeof list);
+}
+
+int chunk_result_alloc(struct run_chunk *c, struct err *e)
+{
+    const struct array a[] = {ARRAY(c->record), ARRAY(c->offset_bytes), ARRAY(c->len_bytes),
+            ARRAY(c->scheduled_ns), ARRAY(c->issued_ns), ARRAY(c->latency_ns), ARRAY(c->stream),
+            ARRAY(c->error), ARRAY(c->op)};
+    *c = (struct run_chunk){0};
+    return arrays_alloc(a, COUNT(a), e);
+}
+
+void chunk_result_release(struct run_chunk *c)
+{
+    void *list[COLUMNS_MAX];
+    chunk_result_arrays(c, list);
+    for (size_t i = 0; i < COUNT(result_columns); i++)
+        free(list[i]);
+    *c = (struct run_chunk){0};
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "formats/dict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/describe.h"
+
+#define MEMBER_BYTES (256U << 10)
+
+void dict_release(struct dict *d)
+{
+    for (size_t i = 0; i < d->stream_count; i++)
+        tape_stream_release(&d->streams[i]);
+    for (size_t i = 0; i < d->issuer_count; i++)
+        free(d->issuers[i]);
+    free(d->streams);
+    free(d->issuers);
+    *d = (struct dict){0};
+}
+
+static int read_streams(struct dict *d, struct value list, struct err *e)
+{
+    size_t n = value_count(list);
+    if (n > TAPE_STREAMS_MAX - d->stream_count)
+        return err_set(e, EBADMSG, "has more than %d streams", TAPE_STREAMS_MAX);
+    if (!n)
+        return 0;
+    struct tape_stream *streams = reallocarray(d->streams, d->stream_count + n, sizeof *streams);
+    if (!streams)
+        return err_sys(e, ENOMEM, "cannot hold %zu streams", n);
+    d->streams = streams;
+    for (size_t i = 0; i < n; i++) {
+        int r = describe_read_stream(value_at(list, i), &streams[d->stream_count], e);
+        if (r < 0)
+            return r;
+        d->stream_count++;
+    }
+    return 0;
+}
+
+static int read_issuers(struct dict *d, struct value list, struct err *e)
+{
+    size_t n = value_count(list);
+    if (n > TAPE_ISSUERS_MAX - d->issuer_count)
+        return err_set(e, EBADMSG, "has more than %d issuers", TAPE_ISSUERS_MAX);
+    if (n > d->issuer_cap - d->issuer_count) {
+        size_t cap = d->issuer_count + n > 2 * d->issuer_cap ? d->issuer_count + n : 2 * d->issuer_cap;
+        char **issuers = reallocarray(d->issuers, cap, sizeof *issuers);
+        if (!issuers)
+            return err_sys(e, ENOMEM, "cannot hold %zu issuers", cap);
+        d->issuers = issuers;
+        d->issuer_cap = cap;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct value v = value_at(list, i);
+        int r = describe_read_text(v, DESCRIBE_ISSUER_MAX, &d->issuers[d->issuer_count], e);
+        if (r < 0)
+            return r;
+        d->issuer_count++;
+    }
+    return 0;
+}
+
+int dict_read(struct dict *d, const uint8_t *body, size_t len, struct err *e)
+{
+    struct unpacked *u = NULL;
+    int r = unpack_check_seal(body, len, e);
+    if (!r)
+        r = unpack(&u, body, len, e);
+    if (r < 0)
+        return r;
+    struct value map = unpacked_root(u);
+    struct value streams = value_get(map, "streams"), issuers = value_get(map, "issuers");
+    if (!value_is_array(streams) || !value_is_array(issuers))
+        r = err_set(e, EBADMSG, "has no list of streams or issuers");
+    if (!r)
+        r = read_streams(d, streams, e);
+    if (!r)
+        r = read_issuers(d, issuers, e);
+    unpacked_release(&u);
+    return r;
+}
+
+void dict_pending_release(struct dict_pending *d)
+{
+    bytes_release(&d->streams);
+    bytes_release(&d->issuers);
+    *d = (struct dict_pending){0};
+}
+
+int dict_add_stream(struct dict_pending *d, const struct tape_stream *s, struct err *e)
+{
+    size_t before = d->streams.len;
+    struct packer p = {.out = &d->streams};
+    describe_pack_stream(&p, s);
+    int r = packer_end(&p, e);
+    if (r < 0)
+        d->streams.len = before;
+    else
+        d->stream_count++;
+    return r;
+}
+
+int dict_add_issuer(struct dict_pending *d, const char *name, struct err *e)
+{
+    size_t before = d->issuers.len;
+    struct packer p = {.out = &d->issuers};
+    pack_str(&p, name);
+    int r = packer_end(&p, e);
+    if (r < 0)
+        d->issuers.len = before;
+    else
+        d->issuer_count++;
+    return r;
+}
+
+bool dict_is_large(const struct dict_pending *d)
+{
+    return d->streams.len + d->issuers.len > MEMBER_BYTES;
+}
+
+int dict_pack(struct dict_pending *d, struct bytes *out, struct err *e)
+{
+    struct packer p = {.out = out};
+    pack_map(&p, 3);
+    pack_str(&p, "streams");
+    pack_array(&p, d->stream_count);
+    pack_raw(&p, &d->streams);
+    pack_str(&p, "issuers");
+    pack_array(&p, d->issuer_count);
+    pack_raw(&p, &d->issuers);
+    pack_seal(&p);
+    d->streams.len = d->issuers.len = 0;
+    d->stream_count = d->issuer_count = 0;
+    return packer_end(&p, e);
+}
