@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -112,6 +111,52 @@ static double per_record_ns(double begin_s, uint64_t n)
     return (now_s(CLOCK_THREAD_CPUTIME_ID) - begin_s) * 1e9 / (double)n;
 }
 
+static void bench_run(const struct workload *w, const char *path, uint64_t n)
+{
+    enum { N = RUN_CHUNK_RECORDS };
+    static uint64_t record[N], offset[N], len[N], scheduled[N], issued[N], latency[N];
+    static uint32_t stream[N];
+    static uint16_t error[N];
+    static uint8_t op[N];
+    struct run_chunk c = {1, N, record, offset, len, scheduled, issued, latency, stream, error, op};
+    const struct run_chunk *got;
+    struct tape_stream s = {.name = (char *)"bench"};
+    struct run_info info = {0};
+    struct run_writer *t;
+    struct run_reader *r;
+    struct stat st;
+    struct err e;
+    uint64_t state = 1, t_ns = 0;
+    double spent_s = 0;
+    check(run_writer_open(&t, path, &info, &s, 1, &e), &e);
+    for (uint64_t done = 0; done < n; done += N) {
+        for (uint32_t i = 0; i < N;
+                i++) { /* a null target: a few reads of the clock between issue and completion */
+            struct block_record b = make_record(w, &state, &t_ns, done + i);
+            record[i] = done + i;
+            offset[i] = b.offset_bytes;
+            len[i] = b.len_bytes;
+            op[i] = b.op;
+            issued[i] = scheduled[i] = (done + i) * 100 + (done + i) % 3 * 10;
+            latency[i] = 30 + (next_random(&state) % 4) * 10;
+        }
+        double begin_s = now_s(CLOCK_THREAD_CPUTIME_ID);
+        check(run_writer_add(t, &c, &e), &e);
+        spent_s += now_s(CLOCK_THREAD_CPUTIME_ID) - begin_s;
+    }
+    check(run_writer_finish(t, "done", &e), &e);
+    run_writer_close(t, false);
+    double begin_s = now_s(CLOCK_THREAD_CPUTIME_ID);
+    check(run_reader_open(&r, path, &e), &e);
+    while (run_reader_next(r, &got, &e) == 1)
+        continue;
+    run_reader_close(r);
+    if (stat(path, &st) < 0)
+        exit(1);
+    printf("run   %-34s %8" PRIu64 " records  %5.2f bytes  write %5.1f ns  read %5.1f ns\n", w->name, n,
+            (double)st.st_size / (double)n, spent_s * 1e9 / (double)n, per_record_ns(begin_s, n));
+}
+
 static void bench_tape(const struct workload *w, const char *path, uint64_t n)
 {
     struct block_record *records = malloc(n * sizeof *records);
@@ -143,6 +188,8 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/bench.tape", argv[1]);
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++)
         bench_tape(&workloads[i], path, workloads[i].gap_ns > 1000000 ? 12000 : n);
+    for (size_t i = 0; i < 3; i++)
+        bench_run(&workloads[i], path, n / RUN_CHUNK_RECORDS * RUN_CHUNK_RECORDS);
     remove(path);
     return 0;
 }
