@@ -85,6 +85,11 @@ int json_add(struct json *array, struct json *value)
     return json_array_append_new(inner(array), inner(value)) < 0 ? -ENOMEM : 0;
 }
 
+const struct json *json_first(const struct json *array)
+{
+    return (const struct json *)json_array_get(inner(array), 0);
+}
+
 int json_put_text(struct json *object, const char *key, const char *text)
 {
     return put(object, key, text ? text_value(text) : json_null());

@@ -26,6 +26,9 @@ void json_free(struct json *j); /* NULL is allowed */
 int json_put(struct json *object, const char *key, struct json *value);
 int json_add(struct json *array, struct json *value);
 
+/* The first of an array, owned by it; NULL where it is empty. */
+const struct json *json_first(const struct json *array);
+
 int json_put_text(struct json *object, const char *key, const char *text); /* NULL: null */
 int json_put_u64(struct json *object, const char *key, uint64_t value);
 int json_put_bool(struct json *object, const char *key, bool value);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What can be compared: one line of metrics.c for each metric, and how its value follows from what one
+ * repetition measured.
+ */
+#ifndef IOTAPE_METRICS_H
+#define IOTAPE_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/block.h"
+#include "formats/run.h"
+
+enum timing { TIMING_CLOSED, TIMING_RECORDED, TIMING_ASAP, TIMINGS };
+/* -1 for an unknown name. */
+int timing_parse(const char *name);
+
+/* Percentiles that are taken of each operation. */
+enum quantile { QUANTILE_P50, QUANTILE_P95, QUANTILE_P99, QUANTILE_P999, QUANTILES };
+extern const double quantile_fractions[QUANTILES];
+
+/* One operation in one repetition: I/Os that succeeded. Times are latencies, or response times where the
+ * timing is `recorded` (run.h). */
+struct op_result {
+    uint64_t count, bytes;
+    double sum_ns;
+    uint64_t max_ns;
+    uint64_t quantile_ns[QUANTILES];
+};
+
+/* What one repetition measured. For a tape, `summary` holds what the tape itself says. */
+struct result {
+    struct run_repetition summary;
+    struct op_result ops[BLOCK_OPS];
+};
+
+enum quantity {
+    QUANTITY_IO_TIME, /* elapsed less what a target of zero latency takes */
+    QUANTITY_ELAPSED,
+    QUANTITY_RATE, /* I/Os a second */
+    QUANTITY_BANDWIDTH,
+    QUANTITY_MEAN,
+    QUANTITY_MEAN_ALL, /* of all operations */
+    QUANTITY_QUANTILE,
+    QUANTITY_MAX,
+    QUANTITY_CPU, /* the host's busy time an I/O, less what pacing spun away */
+};
+
+struct metric {
+    const char *name, *response_name; /* the second in `recorded`, where it counts from the scheduled time */
+    const char *unit;
+    enum quantity quantity;
+    enum block_op op;
+    enum quantile quantile;
+    bool more_is_better;
+    unsigned timings; /* bits of 1 << enum timing: where it is a result and not an input */
+    unsigned primary; /* where it is the primary metric */
+    bool tail;        /* p99 or beyond: twice the margin */
+};
+
+extern const struct metric metric_list[];
+extern const size_t metric_count;
+
+const char *metric_name(const struct metric *m, enum timing timing);
+
+enum metric_state {
+    METRIC_OK,
+    METRIC_ABSENT,  /* there is no such operation, or it was not measured */
+    METRIC_TOO_FEW, /* a percentile with too few I/Os behind it (select_least) */
+};
+/* The value in the metric's unit. *value is set only with METRIC_OK. */
+enum metric_state metric_value(const struct metric *m, const struct result *r, double *value);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyze/same_work.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Options that say how often and where, not what. All others count, also those not invented yet. */
+static const char *const harmless[] = {"runs", "warmup", "max-errors", "map", "to", "output", "size",
+        "overwrite-data", "overwrite-recorded-disk", NULL};
+
+static bool is_harmless(const char *key)
+{
+    for (size_t i = 0; harmless[i]; i++)
+        if (strcmp(harmless[i], key) == 0)
+            return true;
+    return false;
+}
+
+static const char *said(const char *value)
+{
+    return value ? value : "not stated";
+}
+
+/* All of a's options against b's; called both ways round, so that keys of either count. */
+static int compare_options(const struct source *a, const struct source *b, struct err *e)
+{
+    for (size_t i = 0; i < a->options.count; i++) {
+        const char *key = a->options.list[i].key, *value = a->options.list[i].value;
+        const char *other = facts_get(&b->options, key);
+        if (is_harmless(key) || (other && strcmp(value, other) == 0))
+            continue;
+        return err_set(e, EINVAL, "'%s' and '%s' did different work: option %s is %s and %s", a->path,
+                b->path, key, value, said(other));
+    }
+    return 0;
+}
+
+/* Options under which a replay is what a tape itself is: key and the value that leaves all as it was; absent
+ * will do. */
+static int compare_with_tape(const struct source *tape, const struct source *run, struct err *e)
+{
+    static const char *const whole[][2] = {{"speed", "1"}, {"from", "0"}, {"for", "0"}, {"read-only", "no"}};
+    const char *timing = facts_get(&run->options, "timing");
+    if (timing && strcmp(timing, "asap") == 0)
+        return err_set(e, EINVAL,
+                "'%s' and '%s' did different work: option timing is asap, which no recording is", tape->path,
+                run->path);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        const char *value = facts_get(&run->options, whole[i][0]);
+        if (value && strcmp(value, whole[i][1]) != 0)
+            return err_set(e, EINVAL, "'%s' and '%s' did different work: option %s of the replay is %s",
+                    tape->path, run->path, whole[i][0], value);
+    }
+    return 0;
+}
+
+static int compare_pair(const struct source *a, const struct source *b, struct err *e)
+{
+    if (!tape_identity_equal(&a->identity, &b->identity)) {
+        char x[TAPE_IDENTITY_TEXT_BYTES], y[TAPE_IDENTITY_TEXT_BYTES];
+        return err_set(e, EINVAL, "'%s' and '%s' are of different tapes: identity %s and %s", a->path,
+                b->path, tape_identity_name(&a->identity, x), tape_identity_name(&b->identity, y));
+    }
+    if (a->kind != b->kind)
+        return a->kind == TAPE_KIND_RUN ? compare_with_tape(b, a, e) : compare_with_tape(a, b, e);
+    if (a->kind != TAPE_KIND_RUN)
+        return 0;
+    int rc = compare_options(a, b, e);
+    return rc < 0 ? rc : compare_options(b, a, e);
+}
+
+int same_work(const struct source *const *sources, size_t count, struct err *e)
+{
+    /* Each against the first, and each run against the first run where the first is a tape. */
+    size_t first_run = 0;
+    while (first_run < count && sources[first_run]->kind != TAPE_KIND_RUN)
+        first_run++;
+    for (size_t i = 1; i < count; i++) {
+        int rc = compare_pair(sources[0], sources[i], e);
+        if (rc == 0 && first_run < i)
+            rc = compare_pair(sources[first_run], sources[i], e);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+int same_work_timing(const struct source *const *sources, size_t count, enum timing *timing,
+        enum depend_group *group, struct err *e)
+{
+    *timing = TIMING_CLOSED;
+    *group = DEPEND_STREAM;
+    for (size_t i = 0; i < count; i++) {
+        if (sources[i]->kind != TAPE_KIND_RUN)
+            continue;
+        const char *name = facts_get(&sources[i]->options, "timing");
+        const char *by = facts_get(&sources[i]->options, "group");
+        int known = timing_parse(name ? name : "");
+        if (known < 0)
+            return err_set(
+                    e, EINVAL, "'%s': its timing is %s, which is unknown here", sources[i]->path, said(name));
+        *timing = (enum timing)known;
+        if (by && strcmp(by, "issuer") == 0)
+            *group = DEPEND_ISSUER;
+        return 0;
+    }
+    return 0;
+}
+
+static const struct facts *facts_of(const struct source *s, bool target)
+{
+    return target ? &s->target : &s->host;
+}
+
+/* Whether all that count have the same value, or none. */
+static bool agreed(const struct source *const *sources, size_t count, bool target, const char *key)
+{
+    const char *value = NULL;
+    bool first = true;
+    for (size_t i = 0; i < count; i++) {
+        if (target && sources[i]->kind != TAPE_KIND_RUN)
+            continue;
+        const char *v = facts_get(facts_of(sources[i], target), key);
+        if (!first && (!v != !value || (v && strcmp(v, value) != 0)))
+            return false;
+        value = v;
+        first = false;
+    }
+    return true;
+}
+
+static int differences_in(const struct source *const *sources, size_t count, bool target,
+        int (*found)(void *context, const char *key, struct err *e), void *context, struct err *e)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct facts *f = facts_of(sources[i], target);
+        for (size_t j = 0; j < f->count; j++) {
+            const char *key = f->list[j].key;
+            bool seen = false;
+            for (size_t k = 0; k < i && !seen; k++)
+                seen = facts_get(facts_of(sources[k], target), key) != NULL;
+            if (seen || agreed(sources, count, target, key))
+                continue;
+            char text[FACTS_TEXT_MAX];
+            snprintf(text, sizeof text, "%s.%s", target ? "target" : "host", key);
+            int rc = found(context, text, e);
+            if (rc < 0)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+int same_work_differences(const struct source *const *sources, size_t count,
+        int (*found)(void *context, const char *key, struct err *e), void *context, struct err *e)
+{
+    int rc = differences_in(sources, count, false, found, context, e);
+    return rc < 0 ? rc : differences_in(sources, count, true, found, context, e);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stddef.h>
+
+#include "analyze/verb.h"
+#include "formats/base/out.h"
+#include "formats/export.h"
+
+struct export_options {
+    const char *file, *output, *format;
+};
+
+static int take_word(void *values, const char *text, struct err *e)
+{
+    struct export_options *o = values;
+    if (o->file)
+        return err_set(e, EINVAL, "one file at a time: '%s' and '%s'", o->file, text);
+    o->file = text;
+    return 0;
+}
+
+static const struct opt opts[] = {{"format", 'f', OPT_STR, offsetof(struct export_options, format), "FORMAT",
+                                          "the form to write: csv (the default)", NULL, NULL},
+        {"output", 'o', OPT_STR, offsetof(struct export_options, output), "FILE",
+                "write to FILE, which appears when it is whole, instead of standard output", NULL, NULL},
+        {.name = NULL}};
+
+static const char *const sections[] = {"CSV",
+        "RFC 4180 with a header line; lines end in LF alone. Text is quoted where it must be, numbers are "
+        "bare. "
+        "Times are ns, positions and lengths bytes. What is not known is an empty cell; the error of an I/O "
+        "whose completion was never seen is not known either.\n"
+        "\n"
+        "Of a tape, one line for each block record, in order of arrival:\n"
+        "  t_ns,stream,issuer,op,flags,offset_bytes,len_bytes,latency_ns,error\n"
+        "\n"
+        "t_ns counts from the tape's start. stream and issuer are names. op is read, write, flush, discard "
+        "or "
+        "write_zeroes. flags are joined by '|': preflush, fua, sync, meta, readahead, prio, nomerge, "
+        "background, "
+        "secure. latency_ns runs from arrival to completion. error is the errno of the completion, 0 for "
+        "success.\n"
+        "\n"
+        "Of a run, one line for each result, repetition by repetition:\n"
+        "  "
+        "repetition,record,stream,op,offset_bytes,len_bytes,scheduled_ns,issued_ns,lateness_ns,latency_ns,"
+        "error\n"
+        "\n"
+        "record is the record's number in the tape, from 1. scheduled_ns is when the timing wanted it issued "
+        "and "
+        "issued_ns when it was, both since the repetition's start; lateness_ns is their difference. "
+        "latency_ns "
+        "counts from issued_ns.",
+        NULL};
+
+static const struct opt_spec spec = {.name = "iotape-analyze export",
+        .usage = "[OPTION]... TAPE|RUN",
+        .summary = "write the records of a tape or a run in another format",
+        .opts = opts,
+        .word = take_word,
+        .sections = sections};
+
+static int export_tape(const char *path, const struct export_ops *ops, struct out *o, struct err *e)
+{
+    struct tape_reader *r;
+    int rc = tape_reader_open(&r, path, e);
+    if (rc < 0)
+        return rc;
+    rc = ops->tape ? ops->tape(r, o, e) : err_set(e, EINVAL, "%s has no form for a tape", ops->name);
+    tape_reader_close(r);
+    return rc;
+}
+
+static int export_run(const char *path, const struct export_ops *ops, struct out *o, struct err *e)
+{
+    struct run_reader *r;
+    int rc = run_reader_open(&r, path, e);
+    if (rc < 0)
+        return rc;
+    rc = ops->run ? ops->run(r, o, e) : err_set(e, EINVAL, "%s has no form for a run", ops->name);
+    run_reader_close(r);
+    return rc;
+}
+
+static int export_file(const struct export_options *x, const struct export_ops *ops, struct err *e)
+{
+    enum tape_kind kind;
+    struct out o;
+    int rc = tape_file_kind(x->file, &kind, e);
+    if (rc == 0 && kind == TAPE_KIND_NONE)
+        rc = err_set(e, EINVAL, "'%s' is neither a tape nor a run", x->file);
+    if (rc == 0)
+        rc = out_open(&o, x->output, e);
+    if (rc < 0)
+        return rc;
+    rc = kind == TAPE_KIND_RUN ? export_run(x->file, ops, &o, e) : export_tape(x->file, ops, &o, e);
+    int closed = out_close(&o, rc == 0, rc == 0 ? e : NULL);
+    return rc < 0 ? rc : closed;
+}
+
+static int run(int argc, char **argv)
+{
+    struct export_options x = {.format = "csv"};
+    struct err e = {0};
+    enum opts_outcome outcome = opts_parse(&spec, argc, argv, &x, NULL);
+    if (outcome != OPTS_RUN)
+        return outcome == OPTS_USAGE ? EXIT_USAGE : 0;
+    const struct export_ops *ops = export_find(x.format);
+    if (!ops)
+        return verb_usage(&spec, "--format: the only format is csv");
+    if (!x.file)
+        return verb_usage(&spec, "no file given");
+    return verb_exit(&spec, export_file(&x, ops, &e), &e);
+}
+
+const struct verb verb_export = {.name = "export", .spec = &spec, .run = run};
