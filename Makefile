@@ -80,13 +80,19 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(PARTS) $(BUILD)/libtape.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(RECORD_LIBS) $(REPLAY_LIBS) $(ANALYZE_LIBS) $(TAPE_LIBS)
 
+# Small programs that command-line tests use.
+TOOLS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/tool_*.c))
+$(BUILD)/tests/tool_%: $(BUILD)/tests/tool_%.o $(BUILD)/libtape.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TAPE_LIBS)
+
 # A fuzz target is libFuzzer's entry point; in `make check` a small driver feeds it its corpus.
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRC))
 $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/corpus.o $(BUILD)/libtape.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TAPE_LIBS)
 
-tests: all $(TESTS) $(FUZZERS)
+tests: all $(TESTS) $(FUZZERS) $(TOOLS)
 
 # CMOCKA_MESSAGE_OUTPUT makes unit tests speak TAP, as the command-line tests do; prove runs them all.
 check: tests
