@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "replay/pace.h"
+
+#include <sys/prctl.h>
+
+#define MARGIN_MIN_NS 60000
+#define MARGIN_MAX_NS 400000
+
+void pace_init(struct pace *p)
+{
+    *p = (struct pace){.margin_ns = 2 * MARGIN_MIN_NS};
+    prctl(PR_SET_TIMERSLACK, 1UL);
+}
+
+uint64_t pace_sleep_ns(const struct pace *p, uint64_t now_ns, uint64_t deadline_ns)
+{
+    return deadline_ns > now_ns + p->margin_ns ? deadline_ns - now_ns - p->margin_ns : 0;
+}
+
+/* Up at once where a sleep ended late, down slowly: a margin that is too large costs CPU, one that is too
+ * small costs punctuality. */
+void pace_learn(struct pace *p, uint64_t wanted_ns, uint64_t now_ns)
+{
+    uint64_t late = now_ns > wanted_ns ? now_ns - wanted_ns : 0;
+    uint64_t goal = late + late / 4;
+    if (goal > p->margin_ns)
+        p->margin_ns = goal < MARGIN_MAX_NS ? goal : MARGIN_MAX_NS;
+    else
+        p->margin_ns -= (p->margin_ns - goal) / 64;
+    if (p->margin_ns < MARGIN_MIN_NS)
+        p->margin_ns = MARGIN_MIN_NS;
+}
+
+void pace_sleep_until(uint64_t until_ns)
+{
+    struct timespec t = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}

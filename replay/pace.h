@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Waiting for absolute deadlines: sleep until shortly before, then look at the clock. How long before is
+ * learnt from how late sleeps end on this host.
+ */
+#ifndef IOTAPE_PACE_H
+#define IOTAPE_PACE_H
+
+#include <stdint.h>
+#include <time.h>
+
+struct pace {
+    uint64_t margin_ns; /* sleeps end this long before a deadline */
+    uint64_t spun_ns;   /* spent with a clock in hand */
+};
+
+/* CLOCK_MONOTONIC. */
+static inline uint64_t pace_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Sets this thread's timer slack to 1 ns. */
+void pace_init(struct pace *p);
+
+/* How long to sleep at `now_ns` for a deadline, or 0: too near, spin. */
+uint64_t pace_sleep_ns(const struct pace *p, uint64_t now_ns, uint64_t deadline_ns);
+
+/* Says that a sleep that should have ended at `wanted_ns` ended at `now_ns`. */
+void pace_learn(struct pace *p, uint64_t wanted_ns, uint64_t now_ns);
+
+/* Sleeps; ends early on a signal. */
+void pace_sleep_until(uint64_t until_ns);
+
+#endif

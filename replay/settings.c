@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "replay/settings.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "formats/base/opts.h"
+#include "formats/base/units.h"
+#include "replay/target.h"
+
+#define DEPTH_MAX 65536
+
+static const char *const timing_names[] = {"closed", "recorded", "asap", NULL};
+static const char *const group_names[] = {"stream", "issuer", NULL};
+
+static int append(const char **list, size_t *count, const char *text, const char *what, struct err *e)
+{
+    if (*count == SETTINGS_PAIRS_MAX)
+        return err_set(e, E2BIG, "more than %d %s", SETTINGS_PAIRS_MAX, what);
+    if (!*text)
+        return err_set(e, EINVAL, "empty");
+    list[(*count)++] = text;
+    return 0;
+}
+
+static int add_to(void *values, const char *text, struct err *e)
+{
+    struct settings *s = values;
+    return append(s->to, &s->to_count, text, "targets", e);
+}
+
+static int add_out(void *values, const char *text, struct err *e)
+{
+    struct settings *s = values;
+    return append(s->out, &s->out_count, text, "run files", e);
+}
+
+static int add_map(void *values, const char *text, struct err *e)
+{
+    struct settings *s = values;
+    return append(s->map, &s->map_count, text, "maps", e);
+}
+
+static int set_tape(void *values, const char *text, struct err *e)
+{
+    struct settings *s = values;
+    if (s->tape)
+        return err_set(e, EINVAL, "unexpected word '%s': the tape is '%s'", text, s->tape);
+    s->tape = text;
+    return 0;
+}
+
+#define AT(field) offsetof(struct settings, field)
+
+static const struct opt options[] = {
+        {"to", 't', OPT_CALL, 0, "TARGET", "replay to this target; may repeat (see Targets, Several targets)",
+                NULL, add_to},
+        {"output", 'o', OPT_CALL, 0, "FILE.run", "write what was measured to this file; one for each --to",
+                NULL, add_out},
+        {"map", 0, OPT_CALL, 0, "STREAM=TARGET",
+                "replay one stream of the tape, by name or number from 1, to a target of its own; may repeat",
+                NULL, add_map},
+        {"runs", 'n', OPT_U64, AT(runs), "N", "repetitions that count, for each --to (default 1)", NULL,
+                NULL},
+        {"warmup", 0, OPT_U64, AT(warmup), "N", "repetitions before these that do not count (default 0)",
+                NULL, NULL},
+        {"timing", 0, OPT_CHOICE, AT(timing), "closed|recorded|asap",
+                "when an I/O is issued (default closed where latencies were recorded, else recorded; see "
+                "Timing)",
+                timing_names, NULL},
+        {"speed", 0, OPT_DOUBLE, AT(speed), "FACTOR",
+                "divide recorded times (recorded) or think times (closed) by this (default 1)", NULL, NULL},
+        {"depth", 0, OPT_U64, AT(depth), "N", "I/Os in flight with asap (default 32)", NULL, NULL},
+        {"group", 0, OPT_CHOICE, AT(group), "stream|issuer",
+                "what belongs together with closed: all of a disk, or all of a process (default stream)",
+                group_names, NULL},
+        {"from", 0, OPT_DURATION, AT(from_ns), "TIME",
+                "begin with what was recorded at this time (default 0)", NULL, NULL},
+        {"for", 0, OPT_DURATION, AT(for_ns), "TIME", "replay only so much recorded time", NULL, NULL},
+        {"fit", 0, OPT_CHOICE, AT(fit), "refuse|wrap|skip|widen",
+                "what to do with I/O beyond the target's end or not aligned to its sectors (default refuse; "
+                "see Fit)",
+                fit_names, NULL},
+        {"size", 0, OPT_SIZE, AT(size_bytes), "SIZE",
+                "of a file that is created (default: as large as needed)", NULL, NULL},
+        {"seed", 0, OPT_U64, AT(seed), "N", "of generated data and of the order of targets (default 1)", NULL,
+                NULL},
+        {"max-errors", 0, OPT_U64, AT(max_errors), "N",
+                "go on until more than N I/Os have failed (default 0)", NULL, NULL},
+        {"read-only", 0, OPT_FLAG, AT(read_only), NULL,
+                "open targets for reading, write and fill nothing, leave out all but reads", NULL, NULL},
+        {"dry-run", 0, OPT_FLAG, AT(dry_run), NULL,
+                "say what would be written where and how long it takes; change nothing", NULL, NULL},
+        {"overwrite-data", 0, OPT_FLAG, AT(overwrite_data), NULL,
+                "replay even where the target holds data that iotape did not write: IT IS DESTROYED", NULL,
+                NULL},
+        {"overwrite-recorded-disk", 0, OPT_FLAG, AT(overwrite_recorded_disk), NULL,
+                "replay even onto the disk that the tape was recorded from", NULL, NULL},
+        {.name = NULL},
+};
+
+static const char *const sections[] = {"Targets",
+        "  PATH, aio:PATH   a block device, or a file (created where absent), by libaio with O_DIRECT\n"
+        "  null:            does nothing, at once: what iotape itself can do",
+        "Several targets",
+        "With one -o for each --to, every --to is replayed to on its own, all repetitions interleaved in a "
+        "seeded "
+        "order that favours none, and -o files belong to --to in the order given. A tape of several streams "
+        "(disks) "
+        "needs to be told where each one goes: with one -o, either as many --to as streams, in the tape's "
+        "order, or "
+        "--map for each stream; a single --to then takes the streams without --map.",
+        "Timing",
+        "closed: an I/O is issued when as many I/Os of its group have completed as at the recording, and "
+        "then as long "
+        "after as at the recording. A faster target finishes sooner.\n\n"
+        "recorded: every I/O at its recorded time. Response times count from there, so that a stall is not "
+        "forgiven.\n\n"
+        "asap: in order, --depth in flight.",
+        "Fit",
+        "refuse: nothing is replayed; the error names the first record that does not fit. wrap: the offset "
+        "modulo the "
+        "target's size, aligned outwards. skip: left out. widen: aligned outwards; beyond the end it is "
+        "refused. "
+        "All are counted.",
+        "Data",
+        "A target is written to only where it is empty (zeros in every 4 KiB block that would be touched and "
+        "at both "
+        "ends, no known signature) or holds what iotape wrote before. Anything else is refused with what was "
+        "found; "
+        "--overwrite-data overrides that. A target that is mounted, or held by another program, is always "
+        "refused; the "
+        "disk that the tape was recorded from needs --overwrite-recorded-disk as well. Before the first "
+        "repetition all "
+        "blocks that will be touched are filled with incompressible data, and what was discarded is filled "
+        "again "
+        "before the next one.",
+        "Exit status",
+        "0: all was replayed. 1: it failed, I/O failed more often than --max-errors, or a signal (Ctrl-C) "
+        "cut it short; "
+        "what was measured is kept in the run, which says so. 2: usage.",
+        NULL};
+
+static const struct opt_spec spec = {
+        .name = "iotape-replay",
+        .usage = "TAPE --to TARGET -o FILE.run [OPTION...]\n"
+                 "TAPE --to TARGET -o A.run --to TARGET -o B.run [OPTION...]\n"
+                 "TAPE --map STREAM=TARGET --map STREAM=TARGET -o FILE.run [OPTION...]",
+        .summary = "replay recorded block I/O on other storage and measure it",
+        .opts = options,
+        .word = set_tape,
+        .sections = sections,
+};
+
+void settings_report(const struct err *e)
+{
+    opts_report(&spec, e);
+}
+
+static int check(const struct settings *s, struct err *e)
+{
+    if (!s->tape)
+        return err_set(e, EINVAL, "no tape is given");
+    if (s->to_count + s->map_count == 0)
+        return err_set(e, EINVAL, "no target is given (--to)");
+    if (s->out_count == 0 && !s->dry_run)
+        return err_set(e, EINVAL, "no output is given (-o)");
+    if (s->out_count > 1 && s->out_count != s->to_count)
+        return err_set(e, EINVAL, "%zu outputs (-o) for %zu targets (--to)", s->out_count, s->to_count);
+    if (s->out_count > 1 && s->map_count)
+        return err_set(e, EINVAL, "--map goes with one output (-o) only");
+    if (s->runs == 0 || s->runs > 1000000 || s->warmup > 1000000)
+        return err_set(e, EINVAL, "--runs must be 1 to 1000000, --warmup at most that");
+    if (s->depth == 0 || s->depth > DEPTH_MAX)
+        return err_set(e, EINVAL, "--depth must be 1 to %d", DEPTH_MAX);
+    if (!(s->speed >= 1e-6 && s->speed <= 1e6))
+        return err_set(e, EINVAL, "--speed must be 0.000001 to 1000000");
+    if (s->speed != 1 && s->timing == TIMING_ASAP)
+        return err_set(e, EINVAL, "--speed means nothing with --timing asap");
+    if (s->overwrite_recorded_disk && s->read_only)
+        return err_set(e, EINVAL, "--overwrite-recorded-disk and --read-only exclude each other");
+    return 0;
+}
+
+int settings_parse(struct settings *s, int argc, char **argv)
+{
+    *s = (struct settings){
+            .runs = 1, .timing = TIMING_DEFAULT, .speed = 1, .depth = 32, .seed = 1, .group = DEPEND_STREAM};
+    enum opts_outcome outcome = opts_parse(&spec, argc, argv, s, NULL);
+    if (outcome != OPTS_RUN)
+        return outcome;
+    struct err e = {0};
+    if (check(s, &e) < 0) {
+        fprintf(stderr, "iotape-replay: error: %s (see --help)\n", e.text);
+        return OPTS_USAGE;
+    }
+    return OPTS_RUN;
+}
+
+int settings_describe(const struct settings *s, struct facts *f, struct err *e)
+{
+    int r = facts_set(f, e, "timing", "%s", timing_names[s->timing]);
+    if (r == 0 && s->timing == TIMING_ASAP)
+        r = facts_set(f, e, "depth", "%llu", (unsigned long long)s->depth);
+    if (r == 0 && s->timing != TIMING_ASAP)
+        r = facts_set(f, e, "speed", "%.15g", s->speed);
+    if (r == 0 && s->timing == TIMING_CLOSED)
+        r = facts_set(f, e, "group", "%s", group_names[s->group]);
+    if (r == 0)
+        r = facts_set(f, e, "fit", "%s", fit_names[s->fit]);
+    if (r == 0)
+        r = facts_set(f, e, "from_ns", "%llu", (unsigned long long)s->from_ns);
+    if (r == 0)
+        r = facts_set(f, e, "for_ns", "%llu", (unsigned long long)s->for_ns);
+    if (r == 0)
+        r = facts_set(f, e, "read_only", "%s", s->read_only ? "yes" : "no");
+    if (r == 0)
+        r = facts_set(f, e, "seed", "%llu", (unsigned long long)s->seed);
+    return r;
+}
