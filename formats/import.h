@@ -24,6 +24,9 @@ struct import_ops {
     const char *help; /* one line */
     /* Says whether the file's first bytes (at most 4096) look like this format. */
     bool (*probe)(const uint8_t *head, size_t len);
+    /* Says whether a path that does not exist or is empty stands for files of this format (a base name, the
+     * file of an idle CPU). May be NULL. */
+    bool (*stands_for)(const char *path);
     /* Reads all of `paths` (all of this format) into `w`: streams, issuers, records in order of time. Errors name
      * file and line or byte. The caller finishes or discards the tape. *elapsed_ns is the trace's length. */
     int (*read)(const char *const *paths, size_t count, const struct import_options *opts,

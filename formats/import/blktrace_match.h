@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * From the events of a block trace, in order of time, to the records of a tape.
+ *
+ * An I/O begins where it is queued (Q), or where it is issued (D) if it was not queued in the trace; it
+ * ends with the completion (C) of its last byte. A completion covers a request, which may hold several
+ * merged I/Os or a part of a split one. An I/O that is remapped (A) to another device ends with its own
+ * device's completion where there is one, else with that of the device below, and what is queued below
+ * is no I/O of its own. A write with preflush or FUA through the flush machinery completes twice, the second
+ * time without bytes: that is its end (Linux, block/blk-flush.c).
+ */
+#ifndef IOTAPE_BLKTRACE_MATCH_H
+#define IOTAPE_BLKTRACE_MATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/base/err.h"
+#include "formats/import/blktrace_read.h"
+#include "formats/tape.h"
+
+/* An end that may come later than the first is waited for as long, and an I/O without an end holds
+ * back what arrived after it as long. */
+#define BT_HOLD_NS UINT64_C(2000000000)
+
+struct bt_matcher;
+
+int bt_matcher_open(struct bt_matcher **m, struct tape_writer *w, bool keep_names, struct err *e);
+void bt_matcher_close(struct bt_matcher *m); /* NULL is allowed */
+
+/* Takes the next event; times must not go back. The first event's time is the tape's start. -EBADMSG for
+ * an event that cannot be (with a text that does not name the file). */
+int bt_matcher_take(struct bt_matcher *m, const struct bt_event *ev, struct err *e);
+
+/* Writes what is left, losses and counts. *records and *elapsed_ns are those of all events. */
+int bt_matcher_finish(struct bt_matcher *m, uint64_t *records, uint64_t *elapsed_ns, struct err *e);
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "formats/import/blktrace_read.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/import/blktrace_files.h"
+#include "formats/import/input.h"
+
+#define MAGIC        0x65617400u
+#define MAGIC_MASK   0xffffff00u
+#define VERSION      7
+#define EVENT_BYTES  48
+#define CGROUP_BYTES 8
+#define COUNTERS_MAX 64 /* sequences followed in one file */
+
+/* The latest sequence number of a CPU, and that of one device on it. */
+struct counter {
+    uint32_t cpu, device, last;
+};
+
+struct cpu_file {
+    struct input in;
+    struct bt_event next;
+    bool swapped;
+    uint64_t latest_ns;
+    struct counter by_cpu[COUNTERS_MAX], by_device[COUNTERS_MAX];
+    size_t cpus, devices;
+    bool numbers_each_device; /* a CPU's numbers went back while a device's did not */
+};
+
+struct bt_input {
+    struct bt_files names;
+    struct cpu_file *files;
+    uint16_t *heap; /* of files with a next event, the earliest at [0] */
+    size_t heap_count;
+    bool skip_bad;
+    uint64_t bad, disorder;
+};
+
+static uint32_t get32(const struct cpu_file *f, const uint8_t *at)
+{
+    uint32_t v;
+
+    memcpy(&v, at, sizeof v);
+    return f->swapped ? __builtin_bswap32(v) : v;
+}
+
+static uint64_t get64(const struct cpu_file *f, const uint8_t *at)
+{
+    uint64_t v;
+
+    memcpy(&v, at, sizeof v);
+    return f->swapped ? __builtin_bswap64(v) : v;
+}
+
+static uint16_t get16(const struct cpu_file *f, const uint8_t *at)
+{
+    uint16_t v;
+
+    memcpy(&v, at, sizeof v);
+    return f->swapped ? __builtin_bswap16(v) : v;
+}
+
+/* Remap and split payloads are big-endian whatever the machine (__be32, __be64). */
+static uint64_t get_be(const uint8_t *at, size_t bytes)
+{
+    uint64_t v = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        v = v << 8 | at[i];
+    return v;
+}
+
+/* ---- one event ---- */
+
+static void payload_take(struct bt_event *ev, const uint8_t *pdu, size_t len, bool cgroup)
+{
+    if (cgroup && len >= CGROUP_BYTES) {
+        pdu += CGROUP_BYTES;
+        len -= CGROUP_BYTES;
+    }
+    if (ev->category & BT_NOTIFY) {
+        if (ev->action == BT_NOTE_PROCESS)
+            memcpy(ev->name, pdu, len < sizeof ev->name - 1 ? len : sizeof ev->name - 1);
+    } else if (ev->action == BT_REMAP && len >= 16) {
+        ev->remap.from = (uint32_t)get_be(pdu, 4);
+        ev->remap.to = (uint32_t)get_be(pdu + 4, 4);
+        ev->remap.from_sector = get_be(pdu + 8, 8);
+    } else if (ev->action == BT_SPLIT && len >= 8) {
+        ev->split = get_be(pdu, 8);
+    }
+}
+
+/* The kernel stores -errno in 16 bits; old ones stored it as it was. */
+static uint16_t errno_of(uint16_t stored)
+{
+    return stored & 0x8000 ? (uint16_t)-stored : stored;
+}
+
+/* What is missing before sequence number `now`, modulo 2^32 as the kernel counts. A number that does not
+ * go on (the first, a restart) says nothing; then *back is set. */
+static uint32_t gap(struct counter *list, size_t *count, struct counter now, bool *back)
+{
+    size_t i = 0;
+
+    while (i < *count && (list[i].cpu != now.cpu || list[i].device != now.device))
+        i++;
+    if (i == *count) {
+        if (i < COUNTERS_MAX)
+            list[(*count)++] = now;
+        return 0;
+    }
+    uint32_t missing = now.last - list[i].last - 1;
+    list[i].last = now.last;
+    *back = missing > UINT32_MAX / 2;
+    return *back ? 0 : missing;
+}
+
+/* The kernel numbers the events of each device and CPU, other writers those of each CPU: until a file
+ * shows which, only what is missing by both is. Notes carry no number (Linux, kernel/trace/blktrace.c,
+ * trace_note). */
+static void count_lost(struct cpu_file *f, struct bt_event *ev, uint32_t sequence, uint32_t cpu)
+{
+    bool cpu_back = false, device_back = false;
+    uint32_t by_cpu, by_device;
+
+    if (ev->category & BT_NOTIFY)
+        return;
+    by_cpu = gap(f->by_cpu, &f->cpus, (struct counter){cpu, 0, sequence}, &cpu_back);
+    by_device = gap(f->by_device, &f->devices, (struct counter){cpu, ev->device, sequence}, &device_back);
+    f->numbers_each_device |= cpu_back && !device_back;
+    ev->lost = by_device < by_cpu || f->numbers_each_device ? by_device : by_cpu;
+}
+
+static void event_take(struct cpu_file *f, const uint8_t *at, size_t pdu_len, struct bt_event *ev)
+{
+    uint32_t action = get32(f, at + 28);
+
+    *ev = (struct bt_event){
+            .t_ns = get64(f, at + 8),
+            .sector = get64(f, at + 16),
+            .bytes = get32(f, at + 24),
+            .category = (uint16_t)(action >> 16),
+            .action = (uint16_t)(action & ~(uint32_t)BT_CGROUP),
+            .pid = get32(f, at + 32),
+            .device = get32(f, at + 36),
+            .error = errno_of(get16(f, at + 44)),
+            .at_byte = f->in.byte,
+    };
+    payload_take(ev, at + EVENT_BYTES, pdu_len, action & BT_CGROUP);
+    count_lost(f, ev, get32(f, at + 4), get32(f, at + 40));
+}
+
+/* Whether an event of our version begins at `at`; sets the byte order. */
+static bool magic_known(struct cpu_file *f, const uint8_t *at)
+{
+    for (int swapped = 0; swapped < 2; swapped++) {
+        f->swapped = swapped;
+        if (get32(f, at) == (MAGIC | VERSION))
+            return true;
+    }
+    f->swapped = false;
+    return false;
+}
+
+/* Says what is wrong with the `have` bytes that are left (0: nothing is). */
+static int event_check(struct cpu_file *f, size_t have, size_t *pdu_len, struct err *e)
+{
+    const uint8_t *at = f->in.buffer + f->in.begin;
+    const char *path = f->in.path;
+
+    if (have < EVENT_BYTES)
+        return err_set(e, EBADMSG,
+                "'%s' is cut off at byte %" PRIu64 ": an event has %d bytes, %zu are there", path, f->in.byte,
+                EVENT_BYTES, have);
+    if (!magic_known(f, at)) {
+        uint32_t le = get32(f, at), be = __builtin_bswap32(le);
+        if ((le & MAGIC_MASK) == MAGIC || (be & MAGIC_MASK) == MAGIC)
+            return err_set(e, EBADMSG,
+                    "'%s', byte %" PRIu64 ": blktrace version %u cannot be read, only version %d", path,
+                    f->in.byte, ((le & MAGIC_MASK) == MAGIC ? le : be) & 0xff, VERSION);
+        return err_set(e, EBADMSG, "'%s', byte %" PRIu64 ": no event begins here (magic number 0x%08x)", path,
+                f->in.byte, le);
+    }
+    *pdu_len = get16(f, at + 46);
+    return 0;
+}
+
+/* Goes on to where the next event may begin. 1, 0 at the end, or -errno. */
+static int resynchronise(struct cpu_file *f, struct err *e)
+{
+    long have;
+
+    input_take(&f->in, 1);
+    while ((have = input_need(&f->in, EVENT_BYTES, e)) >= 4) {
+        if (magic_known(f, f->in.buffer + f->in.begin))
+            return 1;
+        input_take(&f->in, 1);
+    }
+    return have < 0 ? (int)have : 0;
+}
+
+/* The next event of one file: 1, 0 at its end, or -errno. */
+static int file_next(struct bt_input *m, struct cpu_file *f, struct err *e)
+{
+    for (;;) {
+        struct err bad = {0};
+        size_t pdu_len = 0;
+        long have = input_need(&f->in, EVENT_BYTES, e);
+        if (have <= 0)
+            return (int)have;
+        int rc = event_check(f, (size_t)have, &pdu_len, &bad);
+        if (!rc) {
+            have = input_need(&f->in, EVENT_BYTES + pdu_len, e);
+            if (have < 0)
+                return (int)have;
+            if ((size_t)have < EVENT_BYTES + pdu_len)
+                rc = err_set(&bad, EBADMSG,
+                        "'%s' is cut off at byte %" PRIu64 ": the event there has %zu bytes, %ld are there",
+                        f->in.path, f->in.byte, EVENT_BYTES + pdu_len, have);
+        }
+        if (!rc) {
+            event_take(f, f->in.buffer + f->in.begin, pdu_len, &f->next);
+            input_take(&f->in, EVENT_BYTES + pdu_len);
+            return 1;
+        }
+        if (!m->skip_bad) {
+            if (e)
+                *e = bad;
+            return rc;
+        }
+        m->bad++;
+        rc = resynchronise(f, e);
+        if (rc <= 0)
+            return rc;
+    }
+}
+
+/* ---- all files ---- */
+
+static bool earlier(const struct bt_input *m, uint16_t a, uint16_t b)
+{
+    uint64_t ta = m->files[a].next.t_ns, tb = m->files[b].next.t_ns;
+
+    return ta != tb ? ta < tb : a < b;
+}
+
+/* Lets the file at [i] sink to its place. */
+static void heap_sink(struct bt_input *m, size_t i)
+{
+    uint16_t file = m->heap[i];
+    size_t child;
+
+    while ((child = 2 * i + 1) < m->heap_count) {
+        if (child + 1 < m->heap_count && earlier(m, m->heap[child + 1], m->heap[child]))
+            child++;
+        if (!earlier(m, m->heap[child], file))
+            break;
+        m->heap[i] = m->heap[child];
+        i = child;
+    }
+    m->heap[i] = file;
+}
+
+static int files_open(struct bt_input *m, struct err *e)
+{
+    m->files = calloc(m->names.count, sizeof *m->files);
+    m->heap = calloc(m->names.count, sizeof *m->heap);
+    if (!m->files || !m->heap)
+        return err_sys(e, ENOMEM, "cannot read '%s'", m->names.list[0]);
+    for (size_t i = 0; i < m->names.count; i++) {
+        int rc = input_open(&m->files[i].in, m->names.list[i], e);
+        if (!rc)
+            rc = file_next(m, &m->files[i], e);
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
+            m->heap[m->heap_count++] = (uint16_t)i;
+    }
+    for (size_t i = m->heap_count / 2; i-- > 0;)
+        heap_sink(m, i);
+    return 0;
+}
+
+int bt_input_open(struct bt_input **in, const char *const *paths, size_t count, bool skip_bad, struct err *e)
+{
+    struct bt_input *m = calloc(1, sizeof *m);
+    int rc = 0;
+
+    if (!m)
+        return err_sys(e, ENOMEM, "cannot read '%s'", paths[0]);
+    m->skip_bad = skip_bad;
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = bt_files_add(&m->names, paths[i], e);
+    if (!rc)
+        rc = files_open(m, e);
+    if (rc)
+        bt_input_close(m);
+    else
+        *in = m;
+    return rc;
+}
+
+void bt_input_close(struct bt_input *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; m->files && i < m->names.count; i++)
+        input_release(&m->files[i].in);
+    free(m->files);
+    free(m->heap);
+    bt_files_release(&m->names);
+    free(m);
+}
+
+int bt_input_next(struct bt_input *m, struct bt_event *ev, struct err *e)
+{
+    struct cpu_file *f;
+    int rc;
+
+    if (!m->heap_count)
+        return 0;
+    f = &m->files[m->heap[0]];
+    *ev = f->next;
+    ev->file = m->heap[0];
+    if (ev->t_ns < f->latest_ns)
+        m->disorder++;
+    else
+        f->latest_ns = ev->t_ns;
+    rc = file_next(m, f, e);
+    if (rc < 0)
+        return rc;
+    if (rc == 0)
+        m->heap[0] = m->heap[--m->heap_count];
+    if (m->heap_count)
+        heap_sink(m, 0);
+    return 1;
+}
+
+int bt_input_blame(const struct bt_input *m, const struct bt_event *ev, struct err *e)
+{
+    return err_prefix(e, "'%s', byte %" PRIu64, m->names.list[ev->file], ev->at_byte);
+}
+
+uint64_t bt_input_bad(const struct bt_input *m)
+{
+    return m->bad;
+}
+
+uint64_t bt_input_disorder(const struct bt_input *m)
+{
+    return m->disorder;
+}
+
+bool bt_input_stands_for(const char *path)
+{
+    struct bt_files f = {0};
+    int rc = bt_files_add(&f, path, NULL);
+    /* An empty file is one itself; one that has others beside it is a CPU's. */
+    bool yes = rc == 0 && (f.count > 1 || strcmp(f.list[0], path) != 0);
+
+    bt_files_release(&f);
+    return yes;
+}
+
+bool bt_input_probe(const uint8_t *head, size_t len)
+{
+    uint32_t magic;
+
+    if (len < 4)
+        return false;
+    memcpy(&magic, head, sizeof magic);
+    return (magic & MAGIC_MASK) == MAGIC || (__builtin_bswap32(magic) & MAGIC_MASK) == MAGIC;
+}

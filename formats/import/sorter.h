@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Stable sorting of an almost sorted stream within a window of so many items. What comes in order costs
+ * no comparison beyond one with its neighbour; what does not goes through a heap.
+ */
+#ifndef IOTAPE_SORTER_H
+#define IOTAPE_SORTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/base/err.h"
+
+struct sorter;
+
+/* Items are `item_bytes` long; at most `window` (a power of two) are held. */
+int sorter_open(struct sorter **s, size_t item_bytes, size_t window, struct err *e);
+void sorter_close(struct sorter *s); /* NULL is allowed */
+
+bool sorter_full(const struct sorter *s);
+
+/* Copies an item in; there must be room. False where it belongs before one that has left already. */
+bool sorter_push(struct sorter *s, uint64_t t_ns, const void *item);
+
+/* Takes the earliest item out (of equal times, the first that came): false where none is left. */
+bool sorter_pop(struct sorter *s, void *item);
+
+/* How many items came after one of a later time. */
+uint64_t sorter_disorder(const struct sorter *s);
+
+#endif
