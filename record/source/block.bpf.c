@@ -57,39 +57,46 @@ struct request {
 
 /* include/linux/blk_types.h; the same from 4.20 to 6.18. */
 #define REQ_OP_MASK         0xff
-#define REQ_OP_READ         0
-#define REQ_OP_WRITE        1
-#define REQ_OP_FLUSH        2
-#define REQ_OP_DISCARD      3
+#define REQ_OP_DISCARD      3 /* and below: read, write, flush */
 #define REQ_OP_SECURE_ERASE 5
 #define REQ_OP_WRITE_ZEROES 9
 #define REQ_FUA             (1 << 17)
 #define REQ_PREFLUSH        (1 << 18)
 #define BLK_STS_AGAIN       12
-#define MINORBITS           20
+#define MINORBITS           20 /* include/linux/kdev_t.h */
 
-/* Bios of one request: 4 MiB in single sectors would be more; 4 MiB in pages are 1024. */
+/* Bios of one request that are looked at: 8 MiB in pages. */
 #define WALK_MAX 2048
 /* A bio split on its way through stacked devices: clones of clones. */
 #define CHAIN_MAX 4
 
 const volatile __u32 target_count = 0;
 const volatile __u32 target_dev[BLOCK_TARGETS_MAX] = {}; /* kernel's dev_t: major << 20 | minor */
+const volatile bool any_disk = false; /* one of them is a whole disk, which partitions' I/O belongs to, too */
+const volatile bool nested = false;   /* a disk and a partition of it are recorded */
+const volatile bool any_stacked = false; /* bios of one complete in requests of other devices */
 const volatile bool keep_names = false;
+const volatile __u32 open_mask = 0;                   /* entries in the table less one */
+const volatile __u32 ring_count = 1, ring_events = 0; /* powers of two; events of each ring */
 
 struct block_counts counts = {};
+struct block_ends ends[BLOCK_RINGS_MAX] = {};
 
 struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 65536);
-    __type(key, __u64);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, 1);
+    __type(key, __u32);
     __type(value, struct block_open);
-} in_flight SEC(".maps");
+} open_bios SEC(".maps");
 
 struct {
-    __uint(type, BPF_MAP_TYPE_RINGBUF);
-    __uint(max_entries, 16 << 20);
-} events SEC(".maps");
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct block_event);
+} rings SEC(".maps");
 
 /* Names of processes, only with keep_names. */
 struct {
@@ -102,6 +109,19 @@ struct {
 /* A static function, found in kallsyms; where that is hidden, every parent counts as a chain's. */
 extern const void bio_chain_endio __ksym __weak;
 
+/* Stores a value that says that all stores before it are done. x86 keeps the order of stores, and there a
+ * locked instruction would wait for lines of the rings to come from memory. */
+#ifdef __TARGET_ARCH_x86
+#define publish(place, value)                                                                                \
+    do {                                                                                                     \
+        barrier();                                                                                           \
+        *(volatile __typeof__(*(place)) *)(place) = (value);                                                 \
+        barrier();                                                                                           \
+    } while (0)
+#else
+#define publish(place, value) ((void)__sync_lock_test_and_set(place, value)) /* a full barrier in eBPF */
+#endif
+
 static __always_inline void count_lost(__u16 stream, __u16 also)
 {
     if (stream < BLOCK_TARGETS_MAX)
@@ -109,6 +129,8 @@ static __always_inline void count_lost(__u16 stream, __u16 also)
     if (also < BLOCK_TARGETS_MAX)
         __sync_fetch_and_add(&counts.lost[also], 1);
 }
+
+/* ---- which device ---- */
 
 static __always_inline __u16 find_target(__u32 dev)
 {
@@ -118,27 +140,42 @@ static __always_inline __u16 find_target(__u32 dev)
     return BLOCK_STREAM_NONE;
 }
 
-static __always_inline __u32 disk_dev(struct gendisk *disk)
+/* The streams that I/O to this device belongs to. */
+static __always_inline __u16 find_streams(struct block_device *bdev, __u16 *also)
 {
-    return (__u32)disk->major << MINORBITS | (__u32)disk->first_minor;
+    __u32 dev = bdev->bd_dev;
+    __u16 stream = find_target(dev);
+    *also = BLOCK_STREAM_NONE;
+    if (!any_disk || (stream != BLOCK_STREAM_NONE && !nested))
+        return stream;
+    struct gendisk *disk = bdev->bd_disk;
+    __u32 whole = (__u32)disk->major << MINORBITS | (__u32)disk->first_minor;
+    if (whole == dev)
+        return stream;
+    if (stream == BLOCK_STREAM_NONE)
+        return find_target(whole);
+    *also = find_target(whole);
+    return stream;
 }
 
-static __always_inline bool op_is_recorded(__u32 opf)
-{
-    __u32 op = opf & REQ_OP_MASK;
-    return op <= REQ_OP_DISCARD || op == REQ_OP_SECURE_ERASE || op == REQ_OP_WRITE_ZEROES;
-}
+/* ---- the rings ---- */
 
-/* Sends the event. It must be in the ring before the bio leaves the map: user space looks into the map
- * first and then empties the ring, and would otherwise see the bio in neither. */
-static __always_inline void send(__u64 bio, const struct block_open *o, __u64 latency_ns, __s32 error)
+/* Sends the event. It must be there before the bio leaves the table: user space looks into the table
+ * first and then empties the rings, and would otherwise see the bio in neither. */
+static __always_inline void send(const struct block_open *o, __u64 latency_ns, __s32 error)
 {
-    struct block_event *ev = bpf_ringbuf_reserve(&events, sizeof *ev, 0);
-    if (!ev) {
+    __u32 ring = bpf_get_smp_processor_id() & (ring_count - 1) & (BLOCK_RINGS_MAX - 1);
+    struct block_ends *end = &ends[ring];
+    if (end->head - *(volatile __u64 *)&end->tail + BLOCK_RING_SLACK > ring_events) {
         count_lost(o->stream, o->also);
         return;
     }
-    ev->bio = bio;
+    __u64 position = __sync_fetch_and_add(&end->head, 1);
+    __u32 place = ring * ring_events + (position & (ring_events - 1));
+    struct block_event *ev = bpf_map_lookup_elem(&rings, &place);
+    if (!ev)
+        return;
+    ev->bio = o->bio;
     ev->t_ns = o->t_ns;
     ev->sector = o->sector;
     ev->latency_ns = latency_ns;
@@ -148,18 +185,76 @@ static __always_inline void send(__u64 bio, const struct block_open *o, __u64 la
     ev->stream = o->stream;
     ev->also = o->also;
     ev->error = error;
-    bpf_ringbuf_submit(ev, BPF_RB_NO_WAKEUP);
+    publish(&ev->turn, position + 1);
 }
 
-static __always_inline void finish(__u64 bio, struct block_open *o, __u64 now_ns, __s32 error)
+/* ---- the table ---- */
+
+/* A pointer's value as a number, which the verifier lets us compute with; a global function gives it that. */
+__noinline __u64 as_number(__u64 *pointer)
+{
+    return pointer ? *pointer : 0;
+}
+
+/* Where in the table a bio is looked for first. Bios that are neighbours in memory have neighbouring entries,
+ * so that few pages of the table are in use; what costs here are misses of cache and TLB. */
+static __always_inline __u32 home_of(__u64 bio)
+{
+    __u32 region = (bio >> 15) * 0x9e3779b97f4a7c15ULL >> 40;
+    return (region << 8 | (bio >> 7 & 255)) & open_mask;
+}
+
+static __always_inline struct block_open *entry_at(__u32 place)
+{
+    return bpf_map_lookup_elem(&open_bios, &place); /* which the verifier turns into a few instructions */
+}
+
+/* The entry of a bio, NULL where it has none. */
+static __always_inline struct block_open *find_open(__u64 bio)
+{
+    __u32 home = home_of(bio);
+    for (__u32 i = 0; i < BLOCK_WAYS; i++) {
+        struct block_open *o = entry_at(home ^ i);
+        if (o && o->bio == bio)
+            return o;
+    }
+    return NULL;
+}
+
+static __always_inline void leave(struct block_open *o)
+{
+    o->t_ns = 0;
+    publish(&o->bio, 0); /* after this the entry is another one's */
+}
+
+static __always_inline void finish(struct block_open *o, __s32 error)
 {
     if (o->error)
         error = o->error;
     if (error == BLK_STS_AGAIN)
         __sync_fetch_and_add(&counts.retried, 1);
     else
-        send(bio, o, now_ns - o->t_ns, error);
-    bpf_map_delete_elem(&in_flight, &bio);
+        send(o, bpf_ktime_get_ns() - o->t_ns, error);
+    leave(o);
+}
+
+/* A free entry for a bio, claimed; NULL where there is none. Where the bio has one already, its end was not
+ * seen. */
+static __always_inline struct block_open *claim(__u64 bio)
+{
+    __u32 home = home_of(bio);
+    for (__u32 i = 0; i < BLOCK_WAYS; i++) {
+        struct block_open *o = entry_at(home ^ i);
+        if (!o)
+            return NULL;
+        if (o->bio == bio) {
+            send(o, ~0ULL, 0);
+            leave(o);
+        }
+        if (o->bio == 0 && __sync_val_compare_and_swap(&o->bio, 0, bio) == 0)
+            return o;
+    }
+    return NULL;
 }
 
 static __noinline void remember_name(__u32 tgid)
@@ -171,106 +266,92 @@ static __noinline void remember_name(__u32 tgid)
     bpf_map_update_elem(&names, &tgid, name, BPF_ANY);
 }
 
-/* The map refused a new bio: its address is there from one whose end was not seen, or the map is full. */
-static __noinline void insert_again(__u64 bio, struct block_open *o)
-{
-    struct block_open *stale = bpf_map_lookup_elem(&in_flight, &bio);
-    if (stale) {
-        send(bio, stale, ~0ULL, 0);
-        if (!bpf_map_update_elem(&in_flight, &bio, o, BPF_ANY))
-            return;
-    }
-    count_lost(o->stream, o->also);
-}
-
 SEC("tp_btf/block_bio_queue")
 int BPF_PROG(on_queue, struct bio *bio)
 {
-    struct block_device *bdev = bio->bi_bdev;
-    __u32 dev = bdev->bd_dev, whole = disk_dev(bdev->bd_disk);
-    __u16 stream = find_target(dev), also = BLOCK_STREAM_NONE;
-    if (dev != whole) {
-        also = find_target(whole);
-        if (stream == BLOCK_STREAM_NONE) {
-            stream = also;
-            also = BLOCK_STREAM_NONE;
-        }
-    }
+    __u16 also, stream = find_streams(bio->bi_bdev, &also);
     if (stream == BLOCK_STREAM_NONE)
         return 0;
-    __u32 opf = bio->bi_opf;
-    if (!op_is_recorded(opf)) {
+    __u32 opf = bio->bi_opf, op = opf & REQ_OP_MASK;
+    if (op > REQ_OP_DISCARD && op != REQ_OP_SECURE_ERASE && op != REQ_OP_WRITE_ZEROES) {
         __sync_fetch_and_add(&counts.other_ops, 1);
         return 0;
     }
-    __u64 key = (__u64)bio;
-    struct block_open o = {.t_ns = bpf_ktime_get_ns(),
-            .sector = bio->bi_iter.bi_sector,
-            .len = bio->bi_iter.bi_size,
-            .remaining = bio->bi_iter.bi_size,
-            .opf = opf,
-            .tgid = bpf_get_current_pid_tgid() >> 32,
-            .stream = stream,
-            .also = also};
+    __u64 now_ns = bpf_ktime_get_ns(), address = (__u64)bio;
+    struct block_open *o = claim(as_number(&address));
+    if (!o) {
+        count_lost(stream, also);
+        return 0;
+    }
+    o->sector = bio->bi_iter.bi_sector;
+    o->len = o->remaining = bio->bi_iter.bi_size;
+    o->opf = opf;
+    o->tgid = bpf_get_current_pid_tgid() >> 32;
+    o->stream = stream;
+    o->also = also;
+    o->flushing = 0;
+    o->error = 0;
+    publish(&o->t_ns, now_ns); /* now it counts */
     if (keep_names)
-        remember_name(o.tgid);
-    if (bpf_map_update_elem(&in_flight, &key, &o, BPF_NOEXIST))
-        insert_again(key, &o);
+        remember_name(o->tgid);
     return 0;
 }
 
-/* The bio that `bio` is a part of, and its entry. */
-static __noinline struct block_open *find_parent(__u64 *key)
+/* ---- completion ---- */
+
+/* The entry of the bio that `bio` is a part of. */
+static __noinline struct block_open *find_parent(__u64 bio)
 {
-    struct bio *part = (struct bio *)*key;
+    struct bio *part = (struct bio *)bio;
     for (int i = 0; i < CHAIN_MAX; i++) {
         void *end_io = BPF_CORE_READ(part, bi_end_io);
         if (&bio_chain_endio && end_io != &bio_chain_endio)
             return NULL;
         part = BPF_CORE_READ(part, bi_private);
-        *key = (__u64)part;
-        struct block_open *o = bpf_map_lookup_elem(&in_flight, key);
+        struct block_open *o = find_open((__u64)part);
         if (o)
             return o;
     }
     return NULL;
 }
 
-/* `bytes` of the `size` that were left of a bio in a request completed. A global function, since the verifier
- * looks at those once, not once for each turn of the loop that calls it. */
-__noinline int complete_part(__u64 *address, __u32 size, __u32 bytes, __s32 error, __u32 in_machinery)
+/* A part of a bio, or a bio whose data and end come apart. */
+static __always_inline void complete_part(
+        struct block_open *o, bool part_done, __u32 bytes, __s32 error, bool flush_data)
 {
-    if (!address)
-        return 0;
-    __u64 key = *address;
-    bool part_done = bytes == size;
-    struct block_open *o = bpf_map_lookup_elem(&in_flight, &key);
-    if (!o) {
-        o = find_parent(&key);
-        if (!o) {
-            __sync_fetch_and_add(&counts.unmatched, 1);
-            return 0;
-        }
-    }
-    bool flush_data = in_machinery && (o->opf & (REQ_PREFLUSH | REQ_FUA));
-    if (part_done && size == o->len && !flush_data) { /* most: neither split nor flushed */
-        finish(key, o, bpf_ktime_get_ns(), error);
-        return 0;
-    }
     if (error && !o->error)
         o->error = error;
     if (flush_data && part_done)
         __sync_fetch_and_add(&o->flushing, 1);
     __u32 left = bytes ? __sync_fetch_and_sub(&o->remaining, bytes) - bytes : o->remaining;
     if (flush_data || !part_done)
-        return 0;
-    __u32 flushing = 0;
-    if (!bytes && o->flushing) /* the true end of a part whose data came before */
+        return;
+    __u32 flushing = o->flushing;
+    if (!bytes && flushing) /* the true end of a part whose data came before */
         flushing = __sync_fetch_and_sub(&o->flushing, 1) - 1;
-    else
-        flushing = o->flushing;
     if (!left && !flushing)
-        finish(key, o, bpf_ktime_get_ns(), error);
+        finish(o, error);
+}
+
+/* `bytes` of the `size` that were left of a bio in a request completed. A global function, since the verifier
+ * looks at those once, not once for each turn of the loop that calls it. */
+__noinline int complete(__u64 *address, __u32 size, __u32 bytes, __s32 error, __u32 in_machinery)
+{
+    if (!address)
+        return 0;
+    struct block_open *o = find_open(*address);
+    if (!o) {
+        o = find_parent(*address);
+        if (!o) {
+            __sync_fetch_and_add(&counts.unmatched, 1);
+            return 0;
+        }
+    }
+    bool flush_data = in_machinery && (o->opf & (REQ_PREFLUSH | REQ_FUA));
+    if (bytes == size && size == o->len && !flush_data) /* most: neither split nor flushed */
+        finish(o, error);
+    else
+        complete_part(o, bytes == size, bytes, error, flush_data);
     return 0;
 }
 
@@ -281,11 +362,14 @@ int BPF_PROG(on_request, struct request *rq, int error, unsigned int nr_bytes)
     struct bio *bio = rq->bio;
     if (!bio)
         return 0;
+    __u16 also;
+    if (!any_stacked && find_streams(bio->bi_bdev, &also) == BLOCK_STREAM_NONE)
+        return 0;
     __u32 in_machinery = rq->end_io != NULL;
     for (int i = 0; i < WALK_MAX; i++) {
         __u32 size = bio->bi_iter.bi_size, bytes = size < nr_bytes ? size : nr_bytes;
-        __u64 key = (__u64)bio;
-        complete_part(&key, size, bytes, error, in_machinery);
+        __u64 address = (__u64)bio;
+        complete(&address, size, bytes, error, in_machinery);
         nr_bytes -= bytes;
         bio = bio->bi_next;
         if (!nr_bytes || !bio)
@@ -298,9 +382,12 @@ int BPF_PROG(on_request, struct request *rq, int error, unsigned int nr_bytes)
 SEC("tp_btf/block_bio_complete")
 int BPF_PROG(on_bio, void *queue, struct bio *bio)
 {
-    __u64 key = (__u64)bio;
-    struct block_open *o = bpf_map_lookup_elem(&in_flight, &key);
+    __u16 also;
+    if (!any_stacked && find_streams(bio->bi_bdev, &also) == BLOCK_STREAM_NONE)
+        return 0;
+    __u64 address = (__u64)bio;
+    struct block_open *o = find_open(as_number(&address));
     if (o)
-        finish(key, o, bpf_ktime_get_ns(), bio->bi_status);
+        finish(o, bio->bi_status);
     return 0;
 }

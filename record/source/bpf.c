@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 
@@ -15,22 +16,24 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
-#include "record/ring.h"
 #include "record/source.h"
 
 #include "record/source/block_event.h" /* the skeleton has its structs */
+#include "record/ring.h"
 
 #include "record/source/block.skel.h"
 
-#define SCAN_BATCH 1024
+#define RING_EVENTS 262144 /* of all rings together, 16 MiB: half a second of 500,000 I/Os a second */
+#define OPEN_MIN    1024
 
 struct source {
     struct block_bpf *skel;
-    struct ring ring;
+    struct ring rings[BLOCK_RINGS_MAX];
+    const struct block_open *open; /* the table, mapped */
+    uint32_t ring_count, open_count;
     const struct source_target *targets;
     size_t target_count;
     uint64_t start_ns;
-    uint32_t open_max;
 };
 
 static int be_silent(enum libbpf_print_level level, const char *fmt, va_list args)
@@ -77,16 +80,76 @@ static int explain(struct err *e, int code, const char *what)
     return err_sys(e, code, "cannot %s", what);
 }
 
-static void configure(struct source *s, const struct source_config *config)
+static bool is_partition(dev_t dev)
 {
-    struct block_bpf *skel = s->skel;
+    char path[64];
+    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/partition", major(dev), minor(dev));
+    return access(path, F_OK) == 0;
+}
+
+static void configure_targets(struct block_bpf *skel, const struct source_config *config)
+{
+    bool any_partition = false;
     skel->rodata->target_count = (uint32_t)config->target_count;
     skel->rodata->keep_names = config->keep_names;
-    for (size_t i = 0; i < config->target_count; i++)
-        skel->rodata->target_dev[i] = kernel_dev(config->targets[i].dev);
-    bpf_map__set_max_entries(skel->maps.in_flight, config->open_max);
+    for (size_t i = 0; i < config->target_count; i++) {
+        const struct source_target *t = &config->targets[i];
+        skel->rodata->target_dev[i] = kernel_dev(t->dev);
+        skel->rodata->any_stacked |= t->stacked;
+        bool partition = is_partition(t->dev);
+        any_partition |= partition;
+        skel->rodata->any_disk |= !partition;
+    }
+    skel->rodata->nested = any_partition && skel->rodata->any_disk;
     if (!config->keep_names)
         bpf_map__set_max_entries(skel->maps.names, 1);
+}
+
+/* The sizes of table and rings: powers of two. */
+static void configure_sizes(struct source *s, uint32_t open_max)
+{
+    int cpus = libbpf_num_possible_cpus();
+    s->ring_count = 1;
+    while (s->ring_count < BLOCK_RINGS_MAX && (int)s->ring_count < cpus)
+        s->ring_count *= 2;
+    s->open_count = OPEN_MIN;
+    while (s->open_count < open_max)
+        s->open_count *= 2;
+    s->skel->rodata->ring_count = s->ring_count;
+    s->skel->rodata->ring_events = RING_EVENTS / s->ring_count;
+    s->skel->rodata->open_mask = s->open_count - 1;
+    bpf_map__set_max_entries(s->skel->maps.rings, RING_EVENTS);
+    bpf_map__set_max_entries(s->skel->maps.open_bios, s->open_count);
+}
+
+static size_t array_bytes(const struct bpf_map *map)
+{
+    return (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+}
+
+static const void *map_array(const struct bpf_map *map)
+{
+    const void *mapped = mmap(NULL, array_bytes(map), PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+    return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static void unmap_array(const struct bpf_map *map, const void *mapped)
+{
+    if (mapped)
+        munmap((void *)mapped, array_bytes(map));
+}
+
+/* Sees what the programs write without asking the kernel each time. */
+static int map_memory(struct source *s, struct err *e)
+{
+    s->open = map_array(s->skel->maps.open_bios);
+    const struct block_event *events = s->open ? map_array(s->skel->maps.rings) : NULL;
+    if (!events)
+        return err_sys(e, errno, "cannot map the programs' memory");
+    for (uint32_t i = 0; i < s->ring_count; i++)
+        s->rings[i] = (struct ring){events + (size_t)i * (RING_EVENTS / s->ring_count),
+                &s->skel->bss->ends[i], RING_EVENTS / s->ring_count};
+    return 0;
 }
 
 /* Completions first, so that no arrival is seen whose end is not. */
@@ -110,7 +173,10 @@ static void bpf_close(struct source *s)
 {
     if (!s)
         return;
-    ring_close(&s->ring);
+    if (s->skel) {
+        unmap_array(s->skel->maps.open_bios, s->open);
+        unmap_array(s->skel->maps.rings, s->rings[0].events);
+    }
     block_bpf__destroy(s->skel);
     free(s);
 }
@@ -131,16 +197,15 @@ static int bpf_open(
         return err_sys(e, ENOMEM, "cannot begin to record");
     s->targets = config->targets;
     s->target_count = config->target_count;
-    s->open_max = config->open_max;
     s->skel = block_bpf__open();
     if (!s->skel)
         return explain(e, errno, "prepare the eBPF programs");
-    configure(s, config);
+    configure_targets(s->skel, config);
+    configure_sizes(s, config->open_max);
     int status = block_bpf__load(s->skel);
     if (status < 0)
         return explain(e, status, "load eBPF programs into the kernel");
-    struct bpf_map *events = s->skel->maps.events;
-    status = ring_open(&s->ring, bpf_map__fd(events), bpf_map__max_entries(events), e);
+    status = map_memory(s, e);
     if (status < 0)
         return status;
     status = attach(s);
@@ -219,12 +284,9 @@ static int deliver(const struct delivery *d, struct captured *c, uint64_t sector
     return 0;
 }
 
-static int take_event(void *self, const void *event, size_t len_bytes, struct err *e)
+static int take_event(void *self, const struct block_event *ev, struct err *e)
 {
     struct delivery *d = self;
-    const struct block_event *ev = event;
-    if (len_bytes != sizeof *ev)
-        return err_set(e, EPROTO, "an event of %zu bytes came from the kernel", len_bytes);
     struct captured c = {.id = ev->bio,
             .r = {.t_ns = ev->t_ns - d->s->start_ns,
                     .len_bytes = ev->len,
@@ -239,12 +301,19 @@ static int take_event(void *self, const void *event, size_t len_bytes, struct er
 static int bpf_drain(struct source *s, const struct source_sink *sink, struct err *e)
 {
     struct delivery d = {s, sink};
-    return ring_drain(&s->ring, take_event, &d, e);
+    int all = 1;
+    for (uint32_t i = 0; i < s->ring_count; i++) {
+        int status = ring_drain(&s->rings[i], take_event, &d, e);
+        if (status < 0)
+            return status;
+        all &= status;
+    }
+    return all;
 }
 
-static int take_open(const struct delivery *d, uint64_t bio, const struct block_open *o, struct err *e)
+static int take_open(const struct delivery *d, const struct block_open *o, struct err *e)
 {
-    struct captured c = {.id = bio,
+    struct captured c = {.id = o->bio,
             .r = {.t_ns = o->t_ns - d->s->start_ns,
                     .len_bytes = o->len,
                     .latency_ns = TAPE_UNKNOWN,
@@ -254,28 +323,29 @@ static int take_open(const struct delivery *d, uint64_t bio, const struct block_
     return deliver(d, &c, o->sector, o->stream, o->also, e);
 }
 
+/* A copy of an entry as it was while one bio was in it: false where it is free, or being filled or emptied.
+ */
+static bool copy_open(const struct block_open *entry, struct block_open *copy)
+{
+    if (!__atomic_load_n(&entry->bio, __ATOMIC_ACQUIRE))
+        return false;
+    uint64_t t_ns = __atomic_load_n(&entry->t_ns, __ATOMIC_ACQUIRE);
+    *copy = *entry;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    copy->t_ns = t_ns;
+    return t_ns && __atomic_load_n(&entry->t_ns, __ATOMIC_RELAXED) == t_ns;
+}
+
 static int bpf_in_flight(struct source *s, const struct source_sink *sink, struct err *e)
 {
     struct delivery d = {s, sink};
-    int fd = bpf_map__fd(s->skel->maps.in_flight);
-    CLEANUP_FREE uint64_t *bios = malloc(SCAN_BATCH * sizeof *bios);
-    CLEANUP_FREE struct block_open *open = malloc(SCAN_BATCH * sizeof *open);
-    if (!bios || !open)
-        return err_sys(e, ENOMEM, "cannot look at open I/O");
-    uint32_t at = 0;
-    bool more = true;
-    for (void *from = NULL; more; from = &at) {
-        uint32_t count = SCAN_BATCH;
-        if (bpf_map_lookup_batch(fd, from, &at, bios, open, &count, NULL) != 0) {
-            if (errno != ENOENT)
-                return err_sys(e, errno, "cannot look at open I/O");
-            more = false;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            int status = take_open(&d, bios[i], &open[i], e);
-            if (status < 0)
-                return status;
-        }
+    for (uint32_t i = 0; i < s->open_count; i++) {
+        struct block_open copy;
+        if (!copy_open(&s->open[i], &copy))
+            continue;
+        int status = take_open(&d, &copy, e);
+        if (status < 0)
+            return status;
     }
     return 0;
 }
