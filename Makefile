@@ -7,6 +7,7 @@ CLANG    ?= clang
 BPFTOOL  ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 BUILD    ?= build
 MULTIARCH := $(shell gcc -print-multiarch 2>/dev/null) # where asm/types.h is, which -target bpf does not find
+BPF_ARCH ?= $(patsubst x86_64,x86,$(shell uname -m)) # what the eBPF programs will run on
 prefix   ?= /usr/local
 bindir   ?= $(prefix)/bin
 mandir   ?= $(prefix)/share/man
@@ -66,7 +67,7 @@ $(BUILD)/%.o: %.c
 $(BUILD)/%.bpf.o: %.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
-	$(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -I. -idirafter /usr/include/$(MULTIARCH) -Wall -MMD -MP -c -o $@ $<
+	$(Q)$(CLANG) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -I. -idirafter /usr/include/$(MULTIARCH) -Wall -MMD -MP -c -o $@ $<
 $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< > $@.tmp && mv $@.tmp $@
