@@ -161,6 +161,8 @@ static int make_row(struct comparison *c, const struct metric *m, const struct s
     struct row *row = add_row(c, m, timing);
     row->n_base = b == METRIC_OK ? base->count : 0;
     row->n_cand = d == METRIC_OK ? cand->count : 0;
+    if (!base->count || !cand->count)
+        return 0;
     if (!row->n_base || !row->n_cand) {
         bool few = b == METRIC_TOO_FEW || d == METRIC_TOO_FEW;
         return flags_add(&row->flags, e, few ? "too_few_ios" : "not_measured");

@@ -22,16 +22,17 @@ static const char *said(const char *value)
     return value ? value : "not stated";
 }
 
-/* All of a's options against b's; called both ways round, so that keys of either count. */
-static int compare_options(const struct source *a, const struct source *b, struct err *e)
+/* Options that a has and b has otherwise or not at all. `swapped`: a came second, and is named second. */
+static int compare_options(const struct source *a, const struct source *b, bool swapped, struct err *e)
 {
     for (size_t i = 0; i < a->options.count; i++) {
         const char *key = a->options.list[i].key, *value = a->options.list[i].value;
         const char *other = facts_get(&b->options, key);
         if (is_harmless(key) || (other && strcmp(value, other) == 0))
             continue;
-        return err_set(e, EINVAL, "'%s' and '%s' did different work: option %s is %s and %s", a->path,
-                b->path, key, value, said(other));
+        return err_set(e, EINVAL, "'%s' and '%s' did different work: option %s is %s and %s",
+                swapped ? b->path : a->path, swapped ? a->path : b->path, key, swapped ? said(other) : value,
+                swapped ? value : said(other));
     }
     return 0;
 }
@@ -40,7 +41,8 @@ static int compare_options(const struct source *a, const struct source *b, struc
  * will do. */
 static int compare_with_tape(const struct source *tape, const struct source *run, struct err *e)
 {
-    static const char *const whole[][2] = {{"speed", "1"}, {"from", "0"}, {"for", "0"}, {"read-only", "no"}};
+    static const char *const whole[][2] = {
+            {"speed", "1"}, {"from_ns", "0"}, {"for_ns", "0"}, {"read_only", "no"}};
     const char *timing = facts_get(&run->options, "timing");
     if (timing && strcmp(timing, "asap") == 0)
         return err_set(e, EINVAL,
@@ -66,8 +68,8 @@ static int compare_pair(const struct source *a, const struct source *b, struct e
         return a->kind == TAPE_KIND_RUN ? compare_with_tape(b, a, e) : compare_with_tape(a, b, e);
     if (a->kind != TAPE_KIND_RUN)
         return 0;
-    int rc = compare_options(a, b, e);
-    return rc < 0 ? rc : compare_options(b, a, e);
+    int rc = compare_options(a, b, false, e);
+    return rc < 0 ? rc : compare_options(b, a, true, e);
 }
 
 int same_work(const struct source *const *sources, size_t count, struct err *e)
