@@ -195,7 +195,7 @@ static int resynchronise(struct cpu_file *f, struct err *e)
     long have;
 
     input_take(&f->in, 1);
-    while ((have = input_need(&f->in, EVENT_BYTES, e)) >= 4) {
+    while ((have = input_need(&f->in, EVENT_BYTES, e)) >= EVENT_BYTES) {
         if (magic_known(f, f->in.buffer + f->in.begin))
             return 1;
         input_take(&f->in, 1);
