@@ -62,6 +62,7 @@ int chunk_encode(struct chunk_encoder *c, const struct chunk_spec *spec, void *c
     return 0;
 }
 
+/* Its parts are made when they are needed: many tapes are opened only to be described. */
 struct chunk_decoder {
     struct columns *columns;
     struct decompressor *decompressor;
@@ -71,13 +72,8 @@ struct chunk_decoder {
 int chunk_decoder_open(struct chunk_decoder **out, struct err *e)
 {
     struct chunk_decoder *c = calloc(1, sizeof *c);
-    int r = c ? columns_open(&c->columns, e) : err_sys(e, ENOMEM, "cannot set up decoding");
-    if (!r)
-        r = decompressor_open(&c->decompressor, e);
-    if (r < 0) {
-        chunk_decoder_close(c);
-        return r;
-    }
+    if (!c)
+        return err_sys(e, ENOMEM, "cannot set up decoding");
     *out = c;
     return 0;
 }
@@ -96,7 +92,9 @@ int chunk_decode_content(struct chunk_decoder *c, const struct chunk_spec *spec,
         size_t len, void *const *arrays, uint64_t *number, uint32_t *count, struct err *e)
 {
     struct unpacked *u = NULL;
-    int r = unpack(&u, content, len, e);
+    int r = c->columns ? 0 : columns_open(&c->columns, e);
+    if (!r)
+        r = unpack(&u, content, len, e);
     if (r < 0)
         return r;
     struct value map = unpacked_root(u);
@@ -114,7 +112,9 @@ int chunk_decode_content(struct chunk_decoder *c, const struct chunk_spec *spec,
 int chunk_decode(struct chunk_decoder *c, const struct chunk_spec *spec, const uint8_t *body, size_t len,
         void *const *arrays, uint64_t *number, uint32_t *count, struct err *e)
 {
-    int r = decompress_frame(c->decompressor, body, len, CHUNK_CONTENT_MAX, &c->content, e);
+    int r = c->decompressor ? 0 : decompressor_open(&c->decompressor, e);
+    if (!r)
+        r = decompress_frame(c->decompressor, body, len, CHUNK_CONTENT_MAX, &c->content, e);
     if (r < 0)
         return r;
     return chunk_decode_content(c, spec, c->content.data, c->content.len, arrays, number, count, e);

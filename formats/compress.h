@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Zstandard (RFC 8878). The only file that names zstd. One frame for each call, with content size and content
- * checksum, so that it is verified even where no digest of it is known.
+ * checksum, and behind it a skippable frame with its XXH3-64, so that it is verified even where no index is.
  */
 #ifndef IOTAPE_COMPRESS_H
 #define IOTAPE_COMPRESS_H

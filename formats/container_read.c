@@ -277,6 +277,8 @@ static int walk(struct container *c, const struct err *why, struct err *e)
     uint64_t offset = 0;
     for (;;) {
         struct member m = {.name = "?"};
+        if (c->file_bytes - offset == CONTAINER_TAIL)
+            strcpy(m.name, CONTAINER_END); /* for the case that its header is damaged */
         int r = walk_step(c, offset, &m, why, e);
         if (r < 0)
             return blame(c, m.name, offset, e);
@@ -307,18 +309,20 @@ static int open_file(struct container *c, struct err *e)
     return 0;
 }
 
-/* 1 if the first block is the header of a first member. */
+/* 1 if the file begins with the name of a first member, give or take two bytes: what is damaged shall be
+ * called damaged. */
 static int begins_as_container(const struct container *c, struct err *e)
 {
-    uint8_t block[ARCHIVE_BLOCK];
-    char name[ARCHIVE_NAME_BYTES];
-    uint64_t size;
-    if (c->file_bytes < sizeof block)
+    char name[sizeof CONTAINER_FIRST];
+    unsigned other = 0;
+    if (c->file_bytes < sizeof name)
         return 0;
-    int r = read_at(c->fd, block, sizeof block, 0, e);
+    int r = read_at(c->fd, name, sizeof name, 0, e);
     if (r < 0)
         return err_prefix(e, "%s", c->path);
-    return archive_header_decode(block, name, &size, NULL) == 0 && strcmp(name, CONTAINER_FIRST) == 0;
+    for (size_t i = 0; i < sizeof name; i++)
+        other += name[i] != CONTAINER_FIRST[i];
+    return other <= 2;
 }
 
 static int open_content(struct container *c, struct err *e)

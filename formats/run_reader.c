@@ -60,6 +60,8 @@ static int load_results(struct run_reader *r, size_t m, struct err *e)
     void *arrays[COLUMNS_MAX];
     uint64_t repetition;
     int bad = container_read(r->container, m, &r->buf, &body, e);
+    if (!bad && !r->chunk.op)
+        bad = chunk_result_alloc(&r->chunk, e);
     if (bad)
         return bad;
     chunk_result_arrays(&r->chunk, arrays);
@@ -212,8 +214,6 @@ int run_reader_open(struct run_reader **out, const char *path, struct err *e)
     int bad = r ? container_open(&r->container, path, e) : err_sys(e, ENOMEM, "cannot open '%s'", path);
     if (!bad)
         bad = chunk_decoder_open(&r->decoder, e);
-    if (!bad)
-        bad = chunk_result_alloc(&r->chunk, e);
     if (!bad)
         bad = open_all(r, e);
     if (bad) {

@@ -77,6 +77,8 @@ static int load_block(struct tape_reader *r, size_t m, struct err *e)
     void *arrays[COLUMNS_MAX];
     struct block_chunk *c = &r->chunk;
     int bad = container_read(r->container, m, &r->buf, &body, e);
+    if (!bad && !c->op)
+        bad = chunk_block_alloc(c, e);
     if (bad)
         return bad;
     chunk_block_arrays(c, arrays);
@@ -336,8 +338,6 @@ int tape_reader_open(struct tape_reader **out, const char *path, struct err *e)
     int bad = r ? container_open(&r->container, path, e) : err_sys(e, ENOMEM, "cannot open '%s'", path);
     if (!bad)
         bad = chunk_decoder_open(&r->decoder, e);
-    if (!bad)
-        bad = chunk_block_alloc(&r->chunk, e);
     if (!bad)
         bad = open_all(r, e);
     if (bad) {
