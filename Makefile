@@ -17,7 +17,7 @@ SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
 BUILD_PACKAGES := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
 	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev
 TEST_PACKAGES  := libcmocka-dev perl fio e2fsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
-	fuse3 kmod
+	fuse3 kmod blktrace
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 ALL_CPPFLAGS := -D_GNU_SOURCE -I. -I$(BUILD) $(CPPFLAGS)
