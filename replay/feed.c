@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct feed {
     struct feed_source source;
@@ -18,8 +19,9 @@ struct feed {
     struct err err;
 };
 
-int feed_walk(const struct feed_source *s,
-        int (*each)(void *context, const struct block_record *r, uint64_t number, struct err *e),
+/* Calls `span` for the records of each chunk that belong to the part: those from `first` to before `end`. */
+static int walk_chunks(const struct feed_source *s,
+        int (*span)(void *context, const struct block_chunk *c, uint32_t first, uint32_t end, struct err *e),
         void *context, struct err *e)
 {
     const struct block_chunk *c;
@@ -27,18 +29,41 @@ int feed_walk(const struct feed_source *s,
     if (r < 0)
         return r;
     while ((r = tape_reader_next(s->tape, &c, e)) == 1) {
-        for (uint32_t i = 0; i < c->count; i++) {
-            if (c->t_ns[i] < s->from_ns)
-                continue;
-            if (c->t_ns[i] >= s->until_ns)
-                return 0;
-            struct block_record record = block_chunk_get(c, i);
-            int stopped = each(context, &record, c->first + i, e);
-            if (stopped)
-                return stopped;
-        }
+        uint32_t first = 0;
+        uint32_t end = c->count;
+        while (first < end && c->t_ns[first] < s->from_ns)
+            first++;
+        while (end > first && c->t_ns[end - 1] >= s->until_ns)
+            end--;
+        int stopped = end > first ? span(context, c, first, end, e) : 0;
+        if (stopped || end < c->count)
+            return stopped;
     }
     return r;
+}
+
+struct walk {
+    int (*each)(void *context, const struct block_record *r, uint64_t number, struct err *e);
+    void *context;
+};
+
+static int walk_span(void *context, const struct block_chunk *c, uint32_t first, uint32_t end, struct err *e)
+{
+    const struct walk *w = context;
+    int r = 0;
+    for (uint32_t i = first; i < end && r == 0; i++) {
+        struct block_record record = block_chunk_get(c, i);
+        r = w->each(w->context, &record, c->first + i, e);
+    }
+    return r;
+}
+
+int feed_walk(const struct feed_source *s,
+        int (*each)(void *context, const struct block_record *r, uint64_t number, struct err *e),
+        void *context, struct err *e)
+{
+    struct walk w = {each, context};
+    return walk_chunks(s, walk_span, &w, e);
 }
 
 enum fit_outcome feed_fit(
@@ -67,72 +92,122 @@ static uint64_t scaled_ns(const struct feed *f, uint64_t ns)
     return f->source.speed == 1 ? ns : (uint64_t)((double)ns / f->source.speed);
 }
 
-/* 1 where the consumer has gone. */
-static int hand_over(struct feed *f)
+static void hand_over(struct feed *f)
 {
-    if (f->filling && f->filling->count) {
-        f->filling->remaining = f->filling->count;
-        work_queue_push(&f->pool->ready, f->filling);
-        f->filling = NULL;
+    if (!f->filling || f->filling->count == 0)
+        return;
+    f->filling->remaining = f->filling->count;
+    work_queue_push(&f->pool->ready, f->filling);
+    f->filling = NULL;
+}
+
+/* 1 where the consumer has gone. */
+static int take_spare(struct feed *f)
+{
+    struct work *w = work_queue_pop(&f->pool->spare);
+    if (!w || atomic_load(&f->stop))
+        return 1;
+    w->count = 0;
+    f->filling = w;
+    return 0;
+}
+
+static int put_waits(struct feed *f, const struct block_chunk *c, uint32_t first, uint32_t at, uint32_t count,
+        struct err *e)
+{
+    struct work *w = f->filling;
+    for (uint32_t i = 0; i < count; i++) {
+        struct block_record record = block_chunk_get(c, first + i);
+        struct depend_wait wait;
+        int r = depend_next(f->depend, &record, &wait, e);
+        if (r < 0)
+            return r;
+        w->group[at + i] = wait.group;
+        w->counts[at + i] = wait.counts;
+        w->watermark[at + i] = wait.watermark;
+        w->think_ns[at + i] = scaled_ns(f, wait.think_ns);
     }
     return 0;
 }
 
-static int take_spare(struct feed *f)
+/* Fits one that does not fit as it is. */
+static int put_misfit(struct feed *f, struct work *w, uint32_t i, struct err *e)
 {
-    f->filling = work_queue_pop(&f->pool->spare);
-    if (!f->filling || atomic_load(&f->stop))
-        return 1;
-    f->filling->count = 0;
-    return 0;
-}
-
-static int put_wait(struct feed *f, const struct block_record *r, uint32_t i, struct err *e)
-{
-    struct depend_wait wait;
-    int failed = depend_next(f->depend, r, &wait, e);
-    if (failed < 0)
-        return failed;
-    f->filling->group[i] = wait.group;
-    f->filling->counts[i] = wait.counts;
-    f->filling->watermark[i] = wait.watermark;
-    f->filling->think_ns[i] = scaled_ns(f, wait.think_ns);
-    return 0;
-}
-
-static int put_record(void *context, const struct block_record *record, uint64_t number, struct err *e)
-{
-    struct feed *f = context;
-    if (!f->filling && take_spare(f))
-        return 1;
-    struct work *w = f->filling;
-    uint32_t i = w->count;
-    int failed = f->depend ? put_wait(f, record, i, e) : 0;
-    if (failed < 0)
-        return failed;
-    struct block_record r = *record;
+    struct block_record r = {.offset_bytes = w->offset_bytes[i],
+            .len_bytes = w->len_bytes[i],
+            .stream = w->stream[i],
+            .op = w->op[i]};
     bool drop;
     if (feed_fit(&f->source, &r, &drop, &f->counts) == FIT_REFUSED)
-        return err_set(e, ERANGE, "record %llu does not fit its target", (unsigned long long)number + 1);
-    w->record[i] = number;
+        return err_set(
+                e, ERANGE, "record %llu does not fit its target", (unsigned long long)w->record[i] + 1);
     w->offset_bytes[i] = r.offset_bytes;
     w->len_bytes[i] = r.len_bytes;
-    w->stream[i] = r.stream;
-    w->flags[i] = r.flags;
-    w->op[i] = r.op;
-    w->error[i] = 0;
     w->state[i] = drop ? WORK_DROP : WORK_DO;
-    w->scheduled_ns[i] = scaled_ns(f, r.t_ns - f->source.from_ns);
-    if (++w->count == WORK_RECORDS)
-        return hand_over(f);
+    return 0;
+}
+
+static int put_fits(struct feed *f, struct work *w, uint32_t at, uint32_t count, struct err *e)
+{
+    for (uint32_t i = at; i < at + count; i++) {
+        const struct target *t = f->source.target[w->stream[i]];
+        bool fits = fit_fits(t->size_bytes, t->sector_bytes, w->offset_bytes[i], w->len_bytes[i]);
+        if (fits && (!f->source.read_only || w->op[i] == BLOCK_READ))
+            continue;
+        int r = put_misfit(f, w, i, e);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* Column by column: this is the hot loop of the decoding thread. */
+static int put_records(
+        struct feed *f, const struct block_chunk *c, uint32_t first, uint32_t count, struct err *e)
+{
+    struct work *w = f->filling;
+    uint32_t at = w->count;
+    memcpy(w->offset_bytes + at, c->offset_bytes + first, count * sizeof *w->offset_bytes);
+    memcpy(w->len_bytes + at, c->len_bytes + first, count * sizeof *w->len_bytes);
+    memcpy(w->stream + at, c->stream + first, count * sizeof *w->stream);
+    memcpy(w->flags + at, c->flags + first, count * sizeof *w->flags);
+    memcpy(w->op + at, c->op + first, count * sizeof *w->op);
+    memset(w->error + at, 0, count * sizeof *w->error);
+    memset(w->state + at, WORK_DO, count * sizeof *w->state);
+    for (uint32_t i = 0; i < count; i++)
+        w->record[at + i] = c->first + first + i;
+    if (f->source.timing == TIMING_RECORDED)
+        for (uint32_t i = 0; i < count; i++)
+            w->scheduled_ns[at + i] = scaled_ns(f, c->t_ns[first + i] - f->source.from_ns);
+    int r = f->depend ? put_waits(f, c, first, at, count, e) : 0;
+    w->count += count;
+    return r < 0 ? r : put_fits(f, w, at, count, e);
+}
+
+static int put_span(void *context, const struct block_chunk *c, uint32_t first, uint32_t end, struct err *e)
+{
+    struct feed *f = context;
+    while (first < end) {
+        if (!f->filling && take_spare(f))
+            return 1;
+        uint32_t room = WORK_RECORDS - f->filling->count;
+        uint32_t count = end - first < room ? end - first : room;
+        int r = put_records(f, c, first, count, e);
+        if (r < 0)
+            return r;
+        if (f->filling->count == WORK_RECORDS)
+            hand_over(f);
+        first += count;
+    }
     return 0;
 }
 
 static void *feed_thread(void *context)
 {
     struct feed *f = context;
-    f->result = feed_walk(&f->source, put_record, f, &f->err);
-    hand_over(f);
+    f->result = walk_chunks(&f->source, put_span, f, &f->err);
+    if (f->result >= 0)
+        hand_over(f);
     work_queue_close(&f->pool->ready);
     return NULL;
 }
