@@ -100,7 +100,7 @@ check: tests
 	CMOCKA_MESSAGE_OUTPUT=TAP BUILD=$(abspath $(BUILD)) SAN="$(SAN)" prove --failures --directives --timer $(PROVE_FLAGS) \
 		$(TESTS) $(sort $(wildcard tests/*.t))
 
-bench: all
+bench: all $(TOOLS)
 	BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCH)
 
 demo: all

@@ -9,10 +9,11 @@
  * 100 * (r - 1)) us, and 1 us more for each i % 10. `closed` issues each at its arrival; `recorded` issues 10
  * us late. elapsed is the last completion, the zero-latency time the last arrival.
  *
- * Keys: records (1000), latency_us (100), step (1), reps (5), label, target, stream, issuer, lost,
- * working_set; seed or from_tape=PATH (the identity of a run); warmup, cut, errors = N (the first N
- * repetitions are so; three I/Os fail); unknown = N (the last N records of a tape have no latency);
- * unfinished=1; set.FIELD=N of each repetition's summary; option.KEY, host.KEY, target.KEY.
+ * Keys: records (1000), latency_us (100), noise_us (0: what is added at random, at most), step (1), reps (5),
+ * label, target, stream, issuer, lost, working_set; seed or from_tape=PATH (the identity of a run); warmup,
+ * cut, errors = N (the first N repetitions are so; three I/Os fail); unknown = N (the last N records of a
+ * tape have no latency); unfinished=1; set.FIELD=N of each repetition's summary; option.KEY, host.KEY,
+ * target.KEY.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +68,9 @@ static uint64_t latency_ns(uint64_t i, uint64_t r)
     double us = number("latency_us", 100);
     if (r)
         us *= 1 + number("step", 1) / 100 * (double)(r - 1);
-    return (uint64_t)(us * 1000) + 1000 * (i % 10);
+    uint64_t noise_ns = (uint64_t)(number("noise_us", 0) * 1000),
+             hash = (i * 64 + r + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint64_t)(us * 1000) + 1000 * (i % 10) + (noise_ns ? (hash >> 33) % noise_ns : 0);
 }
 
 static void stream_init(struct tape_stream *s)
