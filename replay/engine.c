@@ -405,7 +405,8 @@ static int prepare_engine(struct engine *en, struct err *e)
 
 int engine_run(const struct engine_options *o, struct feed *feed, struct engine_result *result, struct err *e)
 {
-    struct engine en = {.o = o, .feed = feed, .result = result};
+    struct engine en = {
+            .o = o, .feed = feed, .result = result, .starving = true}; /* a begin is no starving */
     memset(result, 0, sizeof *result);
     int r = prepare_engine(&en, e);
     en.start_ns = pace_now_ns();
