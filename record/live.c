@@ -153,21 +153,26 @@ static const char *ended(struct live *l)
         return "command";
     if (o->for_ns && s.elapsed_ns >= o->for_ns)
         return "duration";
-    if (o->max_bytes && s.tape_bytes >= o->max_bytes)
+    if (o->max_bytes && s.finished_bytes >= o->max_bytes)
         return "size";
     return NULL;
 }
 
-/* Sleeps for a step, or until a signal. */
+/* Sleeps, or until a signal. */
+static void sleep_ns(uint64_t ns)
+{
+    struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+    sigset_t none;
+    sigemptyset(&none);
+    ppoll(NULL, 0, &t, &none);
+}
+
 static void pause_step(const struct live *l)
 {
     uint64_t ns = RECORDER_STEP_NS, now = recorder_status(l->recorder).elapsed_ns;
     if (l->o->for_ns && l->o->for_ns < now + ns)
         ns = l->o->for_ns > now ? l->o->for_ns - now : 0;
-    struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
-    sigset_t none;
-    sigemptyset(&none);
-    ppoll(NULL, 0, &t, &none);
+    sleep_ns(ns);
 }
 
 static int capture(struct live *l, const char **why, struct err *e)
@@ -206,9 +211,13 @@ static int finish(struct live *l, const char *why, struct err *e)
  * passed on: one from the terminal went to both. */
 static void await_command(struct live *l)
 {
-    if (*l->o->stop > 0)
-        command_signal(&l->command, *l->o->stop);
-    command_ended(&l->command, true);
+    int passed_on = 0;
+    while (!command_ended(&l->command, false)) {
+        int number = *l->o->stop;
+        if (number > 0 && number != passed_on)
+            command_signal(&l->command, passed_on = number);
+        sleep_ns(NS_PER_S);
+    }
 }
 
 static void live_release(struct live *l, bool discard)

@@ -45,6 +45,7 @@ struct recorder {
     uint64_t open_count;             /* while looking */
     uint64_t lost[TAPE_STREAMS_MAX]; /* as the source has said, and told to the tape */
     uint64_t lost_total, bytes, last_ns;
+    uint64_t chunk_bytes, chunk_records; /* of the tape, when it last grew */
 };
 
 static uint64_t now_ns(const struct recorder *r)
@@ -164,6 +165,11 @@ static int write_record(void *self, const struct captured *c, struct err *e)
         s->state = STALL_WRITTEN;
         s->ordinal = ordinal;
     }
+    uint64_t bytes = tape_writer_bytes(r->w);
+    if (bytes != r->chunk_bytes) {
+        r->chunk_bytes = bytes;
+        r->chunk_records = ordinal;
+    }
     r->bytes += b.op <= BLOCK_WRITE ? b.len_bytes : 0;
     r->last_ns = b.t_ns;
     return 0;
@@ -249,10 +255,22 @@ int recorder_step(struct recorder *r, struct err *e)
     return 0;
 }
 
+/* A tape grows by whole chunks. What is not in one yet will take what the others took, before the first one
+ * about what random I/O takes. */
+#define FIRST_RECORD_BYTES 7
+
+static uint64_t finished_bytes(const struct recorder *r)
+{
+    uint64_t rest = tape_writer_records(r->w) - r->chunk_records + release_waiting(r->release);
+    if (r->chunk_records == 0)
+        return r->chunk_bytes + rest * FIRST_RECORD_BYTES;
+    return r->chunk_bytes + (uint64_t)((double)rest * (double)r->chunk_bytes / (double)r->chunk_records);
+}
+
 struct recorder_status recorder_status(const struct recorder *r)
 {
-    return (struct recorder_status){
-            now_ns(r), tape_writer_records(r->w), r->bytes, r->lost_total, tape_writer_bytes(r->w)};
+    return (struct recorder_status){now_ns(r), tape_writer_records(r->w) + release_waiting(r->release),
+            r->bytes, r->lost_total, tape_writer_bytes(r->w), finished_bytes(r)};
 }
 
 /* ---- the end ---- */
@@ -320,6 +338,10 @@ int recorder_finish(struct recorder *r, uint64_t *elapsed_ns, struct err *e)
         tape_writer_count(r->w, "other_operations", counts.other_ops);
     if (counts.retried)
         tape_writer_count(r->w, "nonblocking_retries", counts.retried);
+    if (counts.missed_arrivals)
+        count_lost(r, UINT32_MAX, counts.missed_arrivals);
+    if (counts.missed_completions)
+        tape_writer_count(r->w, "missed_completions", counts.missed_completions);
     if (counts.unwalked)
         tape_writer_count(r->w, "requests_too_long", counts.unwalked);
     return 0;

@@ -15,7 +15,9 @@ struct recorder;
 
 /* What is shown while it runs. */
 struct recorder_status {
-    uint64_t elapsed_ns, records, bytes, lost, tape_bytes;
+    uint64_t elapsed_ns, records, bytes, lost;
+    uint64_t tape_bytes;     /* written so far */
+    uint64_t finished_bytes; /* about what the tape would have if it ended now */
 };
 
 /* `source` was opened with `config` and began at `start_ns`; `w` has one stream for each target, in their

@@ -48,7 +48,12 @@ struct source_sink {
 };
 
 struct source_counts {
-    uint64_t unmatched, other_ops, retried, unwalked; /* see block_event.h */
+    uint64_t unmatched;          /* completions whose arrival was not seen: queued before the start */
+    uint64_t other_ops;          /* operations that are not recorded: of zones, ... */
+    uint64_t retried;            /* non-blocking attempts that were told to come back */
+    uint64_t unwalked;           /* requests of too many bios, some of which stay open */
+    uint64_t missed_arrivals;    /* that can be put to no stream */
+    uint64_t missed_completions; /* of I/Os that stay open */
 };
 
 struct source;

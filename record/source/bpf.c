@@ -366,10 +366,21 @@ static uint64_t bpf_lost(const struct source *s, size_t stream)
     return __atomic_load_n(&s->skel->bss->counts.lost[stream], __ATOMIC_RELAXED);
 }
 
+/* The kernel does not run a program inside itself: where an interrupt comes while it runs (Linux 5.12 and
+ * later, kernel/trace/bpf_trace.c). */
+static uint64_t misses(const struct bpf_program *program)
+{
+    struct bpf_prog_info info = {0};
+    uint32_t len = sizeof info;
+    return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len) == 0 ? info.recursion_misses : 0;
+}
+
 static struct source_counts bpf_counts(const struct source *s)
 {
     const struct block_counts *c = &s->skel->bss->counts;
-    return (struct source_counts){c->unmatched, c->other_ops, c->retried, c->unwalked};
+    return (struct source_counts){c->unmatched, c->other_ops, c->retried, c->unwalked,
+            misses(s->skel->progs.on_queue),
+            misses(s->skel->progs.on_request) + misses(s->skel->progs.on_bio)};
 }
 
 const struct source_ops source_bpf = {
