@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int add_system(struct systems *s, const char *name, struct err *e)
 {
@@ -40,13 +41,22 @@ int systems_file(struct systems *s, const char *path, struct err *e)
 
 enum naming { BY_STEM, BY_TARGET, BY_PATH, NAMINGS };
 
+/* Without the extension, and without the ".partial" of what was cut off. */
+static char *stem_of(const char *base)
+{
+    size_t len = strlen(base), partial = strlen(".partial");
+    if (len > partial && strcmp(base + len - partial, ".partial") == 0)
+        len -= partial;
+    const char *dot = memrchr(base, '.', len);
+    return strndup(base, dot && dot > base ? (size_t)(dot - base) : len);
+}
+
 static char *name_by(enum naming naming, const struct source *source)
 {
     const char *slash = strrchr(source->path, '/'), *base = slash ? slash + 1 : source->path;
-    const char *dot = strrchr(base, '.');
     switch (naming) {
     case BY_STEM:
-        return dot && dot > base ? strndup(base, (size_t)(dot - base)) : strdup(base);
+        return stem_of(base);
     case BY_TARGET:
         return strdup(source->target_name && *source->target_name ? source->target_name : base);
     default:
@@ -98,6 +108,18 @@ static int name_all(struct systems *s, struct err *e)
 
 /* ---- opening ---- */
 
+/* The same repetitions pooled twice would make n larger than it is. */
+static int refuse_twice(const struct systems *s, const struct system *system, struct err *e)
+{
+    struct stat a, b;
+    for (size_t i = system->first; i < system->first + system->count; i++)
+        for (size_t j = system->first; j < i; j++)
+            if (stat(s->paths[i], &a) == 0 && stat(s->paths[j], &b) == 0 && a.st_dev == b.st_dev &&
+                    a.st_ino == b.st_ino)
+                return err_set(e, EINVAL, "'%s' is given twice for one system", s->paths[i]);
+    return 0;
+}
+
 int systems_open(struct systems *s, struct err *e)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -108,6 +130,11 @@ int systems_open(struct systems *s, struct err *e)
         return err_sys(e, ENOMEM, "cannot open %zu files", s->path_count);
     for (size_t i = 0; i < s->path_count; i++) {
         int rc = source_open(&s->sources[i], s->paths[i], e);
+        if (rc < 0)
+            return rc;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        int rc = refuse_twice(s, &s->list[i], e);
         if (rc < 0)
             return rc;
     }

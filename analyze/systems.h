@@ -34,7 +34,7 @@ int systems_file(struct systems *s, const char *path, struct err *e);
 
 /* Opens all files and names the systems: as given; else by the file's name without directory and extension;
  * where two would be called the same, by the run's target; then by the path. Two of the same name are an
- * error, so is a system without files. */
+ * error, so is a system without files or with the same file twice. */
 int systems_open(struct systems *s, struct err *e);
 void systems_release(struct systems *s);
 

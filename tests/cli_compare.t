@@ -93,6 +93,10 @@ if [ -e /dev/full ]; then
 fi
 run $analyze compare p.tape
 is $status 2 "one system is a usage error"
+run $analyze compare --system x a3.run ./a3.run --system y b3.run
+like "$status $err" "^1 .*'./a3.run' is given twice for one system" "the same repetitions twice on a side"
+$make run cut.run unfinished=1 && $analyze compare a3.run cut.run.partial >c.csv
+is "$(cell c.csv io_time candidate)" cut "an unfinished run's name"
 run $analyze compare a3.run b3.run --confidence 95
 is $status 2 "so is a confidence of 95"
 run $analyze compare --system x --system y a3.run

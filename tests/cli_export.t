@@ -54,6 +54,10 @@ run $analyze export big.tape -o /nowhere/x.csv
 like "$status $err" "^1 .*cannot write '/nowhere/x.csv': No such file" "nowhere to write"
 run $analyze export big.tape -o /dev/null
 is "$status $(stat -c %F /dev/null)" "0 character special file" "a device is written to, not replaced"
+ln -s big.csv link.csv && run $analyze export a.tape -o link.csv
+is "$(readlink link.csv) $(wc -l <big.csv)" "big.csv 21" "a link is followed"
+echo before >both.csv && $analyze export a.tape -o /dev/stdout >>both.csv
+is "$(wc -l <both.csv) $(readlink /dev/stdout)" "22 /proc/self/fd/1" "standard output by its name"
 if [ -e /dev/full ]; then
     run $analyze export big.tape -o /dev/full
     like "$status $err" "^1 .*No space left" "a full disk is an error"

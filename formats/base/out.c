@@ -9,6 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Where a link leads, so that the rename replaces the file and not the link. */
+static char *resolve(const char *path)
+{
+    char *real = realpath(path, NULL);
+    return real ? real : strdup(path);
+}
+
 static int open_beside(struct out *o, const char *path)
 {
     struct stat st;
@@ -16,7 +23,8 @@ static int open_beside(struct out *o, const char *path)
         o->fd = open(path, O_WRONLY | O_CLOEXEC);
         return o->fd < 0 ? -errno : 0;
     }
-    if (asprintf(&o->temp, "%s.XXXXXX", path) < 0) {
+    o->real = resolve(path);
+    if (!o->real || asprintf(&o->temp, "%s.XXXXXX", o->real) < 0) {
         o->temp = NULL;
         return -ENOMEM;
     }
@@ -35,6 +43,7 @@ static void release(struct out *o, bool remove_temp)
     if (o->temp && remove_temp)
         unlink(o->temp);
     free(o->temp);
+    free(o->real);
     free(o->path);
     free(o->buffer);
     *o = (struct out){.fd = -1};
@@ -42,7 +51,7 @@ static void release(struct out *o, bool remove_temp)
 
 int out_open(struct out *o, const char *path, struct err *e)
 {
-    bool standard = !path || strcmp(path, "-") == 0;
+    bool standard = !path || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
     *o = (struct out){.fd = -1};
     o->path = strdup(standard ? "standard output" : path);
     o->buffer = malloc(OUT_BUFFER_BYTES);
@@ -139,7 +148,7 @@ int out_close(struct out *o, bool keep, struct err *e)
     o->fd = -1;
     if (close(fd) < 0 && !o->failed)
         o->failed = errno;
-    if (!o->failed && o->temp && keep && rename(o->temp, o->path) < 0)
+    if (!o->failed && o->temp && keep && rename(o->temp, o->real) < 0)
         o->failed = errno;
     int rc = o->failed ? err_sys(e, o->failed, "cannot write '%s'", o->path) : 0;
     release(o, rc < 0 || !keep);
