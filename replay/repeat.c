@@ -52,6 +52,7 @@ struct repetition {
     struct engine_result engine;
     struct results_sum sum;
     struct hoststat before, after;
+    struct target_events events_before, events;
 };
 
 static unsigned depth_bound(const struct session *s, const struct session_side *side)
@@ -63,6 +64,25 @@ static unsigned depth_bound(const struct session *s, const struct session_side *
     /* Groups may reach their largest depths at other times than at the recording: leave room. */
     uint64_t wanted = side->plan.depth_recorded * 4 + 64;
     return wanted < DEPTH_BOUND ? (unsigned)wanted : DEPTH_BOUND;
+}
+
+/* What happened so far to the connections of all targets of a side. */
+static struct target_events sum_events(const struct session *s, const struct session_side *side)
+{
+    struct target_events sum = {0};
+    for (size_t i = 0; i < s->targets; i++) {
+        struct target *t = s->target[i].target;
+        struct target_events ev = {0};
+        bool used = false;
+        for (size_t k = 0; k < tape_reader_stream_count(s->tape); k++)
+            used = used || side->target[k] == t;
+        if (!used || !t->ops->events)
+            continue;
+        t->ops->events(t, &ev);
+        sum.path_changes += ev.path_changes;
+        sum.reissued += ev.reissued;
+    }
+    return sum;
 }
 
 /* Decoder, engine and encoder, from the first record to the last. */
@@ -85,6 +105,7 @@ static int measure(struct repetition *rep, const volatile sig_atomic_t *stop, st
     int r = results_open(&results, side->run, side->repetitions, s->pool, e);
     if (r < 0)
         return r;
+    rep->events_before = sum_events(s, side);
     hoststat_read(&rep->before);
     r = feed_open(&feed, &source, s->pool, e);
     if (r == 0) {
@@ -94,6 +115,7 @@ static int measure(struct repetition *rep, const volatile sig_atomic_t *stop, st
         work_queue_close(&s->pool->done);
     }
     hoststat_read(&rep->after);
+    rep->events = sum_events(s, side);
     int stored = results_close(results, &rep->sum, r < 0 ? NULL : e);
     return r < 0 ? r : stored;
 }
@@ -135,7 +157,9 @@ static void fill_summary(const struct repetition *rep, struct run_repetition *ou
             .fit_widened = rep->counts.widened,
             .readonly_skipped = rep->counts.readonly_skipped,
             .unsupported = en->unsupported,
-            .two_step = en->two_step};
+            .two_step = en->two_step,
+            .path_changes = rep->events.path_changes - rep->events_before.path_changes,
+            .reissued = rep->events.reissued - rep->events_before.reissued};
 }
 
 static void print_summary(const struct repetition *rep, const struct run_repetition *r)
@@ -160,10 +184,9 @@ static int outcome(const struct repetition *rep, struct err *e)
 {
     const struct engine_result *en = &rep->engine;
     if (en->too_many_errors)
-        return err_sys(e, EIO,
-                "%llu I/Os failed on '%s', the first one record %llu: %s; stopped (see --max-errors)",
-                (unsigned long long)en->errors, rep->side->name, (unsigned long long)en->error_record,
-                strerror(en->error_code));
+        return err_set(e, EIO, "%llu I/O%s failed on '%s', the first one record %llu: %s (see --max-errors)",
+                (unsigned long long)en->errors, en->errors == 1 ? "" : "s", rep->side->name,
+                (unsigned long long)en->error_record, strerror(en->error_code));
     if (!en->complete)
         return err_set(e, EINTR, "cut short by a signal");
     return 0;

@@ -23,7 +23,8 @@ static int use_target(struct session *s, const char *url, struct target **target
     if (!list)
         return err_sys(e, ENOMEM, "cannot open '%s'", url);
     s->target = list;
-    struct target_options o = {.read_only = s->settings.read_only};
+    struct target_options o = {
+            .read_only = s->settings.read_only, .stall_timeout_ns = s->settings.stall_timeout_ns};
     int r = target_open(target, url, &o, e);
     if (r < 0)
         return r;

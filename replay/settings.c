@@ -88,6 +88,8 @@ static const struct opt options[] = {
                 NULL},
         {"max-errors", 0, OPT_U64, AT(max_errors), "N",
                 "go on until more than N I/Os have failed (default 0)", NULL, NULL},
+        {"stall-timeout", 0, OPT_DURATION, AT(stall_timeout_ns), "TIME",
+                "a server that answers nothing for so long is gone (default 30s)", NULL, NULL},
         {"read-only", 0, OPT_FLAG, AT(read_only), NULL,
                 "open targets for reading, write and fill nothing, leave out all but reads", NULL, NULL},
         {"dry-run", 0, OPT_FLAG, AT(dry_run), NULL,
@@ -186,7 +188,8 @@ static int check(const struct settings *s, struct err *e)
 int settings_parse(struct settings *s, int argc, char **argv)
 {
     *s = (struct settings){
-            .runs = 1, .timing = TIMING_DEFAULT, .speed = 1, .depth = 32, .seed = 1, .group = DEPEND_STREAM};
+            .runs = 1, .timing = TIMING_DEFAULT, .speed = 1, .depth = 32, .seed = 1, .group = DEPEND_STREAM,
+            .stall_timeout_ns = 30 * NS_PER_S};
     enum opts_outcome outcome = opts_parse(&spec, argc, argv, s, NULL);
     if (outcome != OPTS_RUN)
         return outcome;

@@ -36,6 +36,7 @@ struct settings {
     uint64_t size_bytes;      /* of a file that is created; 0: as needed */
     bool read_only, dry_run;
     uint64_t seed, max_errors;
+    uint64_t stall_timeout_ns;
     bool overwrite_data, overwrite_recorded_disk;
 };
 

@@ -24,6 +24,14 @@
 
 struct target_options {
     bool read_only; /* open for reading; held and mounted ones are allowed */
+    /* A server that answers nothing for so long is gone: its I/Os fail with -ETIMEDOUT. */
+    uint64_t stall_timeout_ns;
+};
+
+/* What happened to a target's connections since it was opened. */
+struct target_events {
+    uint64_t path_changes; /* a path (portal, connection) was dropped or came back */
+    uint64_t reissued;     /* I/Os that were sent again after a path had died */
 };
 
 /* What every kind begins its own struct with. Set by open. */
@@ -75,6 +83,9 @@ struct target_ops {
 
     /* Where its bytes lie on this host, or -ENOENT. NULL: not on this host. */
     int (*place)(struct target *t, struct disk_place *place, struct err *e);
+
+    /* Counts what happened to its connections so far. NULL: it has none. */
+    void (*events)(struct target *t, struct target_events *ev);
 
     /* At most `depth` I/Os are in flight in a queue. */
     int (*queue_open)(struct target_queue **q, unsigned depth, struct err *e);
