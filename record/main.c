@@ -97,17 +97,6 @@ static const struct opt_spec spec = {.name = "iotape-record",
         .word = add_file,
         .sections = sections};
 
-char *options_label(const struct options *o)
-{
-    if (o->label)
-        return strdup(o->label);
-    const char *slash = strrchr(o->output, '/'), *name = slash ? slash + 1 : o->output;
-    size_t len = strlen(name);
-    if (len > 5 && strcmp(name + len - 5, ".tape") == 0)
-        len -= 5;
-    return strndup(name, len);
-}
-
 static void on_stop(int number, siginfo_t *info, void *context)
 {
     (void)context;
