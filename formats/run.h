@@ -75,7 +75,9 @@ struct run_chunk {
     X(fit_widened)                                                                                           \
     X(readonly_skipped)                                                                                      \
     X(unsupported)         /* operations that the target cannot do */                                        \
-    X(two_step)            /* done as two operations, or by a helper thread */
+    X(two_step)            /* done as two operations, or by a helper thread */                               \
+    X(path_changes)        /* a connection to the target was dropped or came back */                         \
+    X(reissued)            /* I/Os sent again after their connection had died */
 
 struct run_repetition {
 #define RUN_FIELD(name) uint64_t name;
