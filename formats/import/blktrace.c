@@ -66,12 +66,8 @@ static int read_all(struct trace_import *t, struct err *e)
         struct err bad = {0};
         if (sorter_full(t->sorter) && (rc = match_one(t, e)) < 0)
             return rc;
-        if (sorter_push(t->sorter, ev.t_ns, &ev))
+        if (sorter_push(t->sorter, ev.t_ns, &ev, &bad) == 0)
             continue;
-        err_set(&bad, EBADMSG,
-                "the time goes back further than can be sorted (%d events; --skip-bad leaves such "
-                "events out)",
-                WINDOW);
         rc = refuse(t, &ev, &bad, e);
         if (rc)
             return rc;

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define BUCKETS 32768 /* power of two */
+#define BITS_FIRST 8
+#define BITS_MAX   17
 
 int bt_open_init(struct bt_open *o, struct err *e)
 {
-    *o = (struct bt_open){.buckets = calloc(BUCKETS, sizeof *o->buckets)};
+    *o = (struct bt_open){
+            .buckets = calloc((size_t)1 << BITS_FIRST, sizeof *o->buckets), .bucket_bits = BITS_FIRST};
     return o->buckets ? 0 : err_sys(e, ENOMEM, "cannot follow the trace's I/O");
 }
 
@@ -97,7 +99,7 @@ static struct bt_bucket *bucket_of(
     uint64_t key = sector ^ (uint64_t)device << 44 ^ (uint64_t) class << 56;
 
     /* Fibonacci hashing: neighbouring sectors are spread by the golden ratio (Knuth, TAOCP 3, 6.4). */
-    return &o->buckets[key * UINT64_C(0x9e3779b97f4a7c15) >> 49];
+    return &o->buckets[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - o->bucket_bits)];
 }
 
 static struct bt_bucket *bucket_of_piece(const struct bt_open *o, const struct bt_piece *p)
@@ -123,6 +125,28 @@ static void bucket_remove(struct bt_open *o, struct bt_piece *p)
     *(p->next ? &p->next->prev : &b->last) = p->prev;
 }
 
+/* More buckets, so that each has two pieces or less. Without memory for them they stay as they are. */
+static void buckets_grow(struct bt_open *o)
+{
+    size_t bits = o->bucket_bits + 2, count = (size_t)1 << o->bucket_bits;
+    struct bt_bucket *old = o->buckets, *more;
+
+    if (o->piece_count < 2 * count || o->bucket_bits >= BITS_MAX)
+        return;
+    more = calloc((size_t)1 << bits, sizeof *more);
+    if (!more)
+        return;
+    o->buckets = more;
+    o->bucket_bits = bits;
+    for (size_t i = 0; i < count; i++) {
+        for (struct bt_piece *p = old[i].first, *next; p; p = next) {
+            next = p->next;
+            bucket_add(o, p); /* in their order, so that the oldest stay first */
+        }
+    }
+    free(old);
+}
+
 struct bt_piece *bt_piece_new(struct bt_open *o, struct bt_io *io, uint16_t device, enum bt_class class,
         uint64_t sector, uint32_t bytes)
 {
@@ -146,6 +170,7 @@ struct bt_piece *bt_piece_new(struct bt_open *o, struct bt_io *io, uint16_t devi
         p->sibling->sibling_prev = p;
     io->pieces = p;
     o->piece_count++;
+    buckets_grow(o);
     bucket_add(o, p);
     return p;
 }

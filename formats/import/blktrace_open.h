@@ -68,7 +68,8 @@ struct bt_bucket {
 
 struct bt_open {
     struct bt_list held, late;
-    struct bt_bucket *buckets;
+    struct bt_bucket *buckets; /* a power of two, grown with the pieces */
+    size_t bucket_bits;
     struct bt_io *free_ios;
     struct bt_piece *free_pieces;
     size_t piece_count, expected_count;

@@ -89,7 +89,9 @@ static int file_stream(struct fio_import *im, size_t index, uint32_t *stream, st
     if (!f->used) {
         snprintf(name, sizeof name, "file-%zu", index + 1);
         if (!im->opts->keep_names)
-            s.name = strncmp(f->name, "/dev/", 5) == 0 && !strchr(f->name + 5, '/') ? f->name + 5 : name;
+            s.name = strncmp(f->name, "/dev/", 5) == 0 && f->name[5] && !strchr(f->name + 5, '/')
+                             ? f->name + 5
+                             : name;
         int rc = tape_writer_stream(im->w, &s, &f->stream, e);
         if (rc)
             return rc;
@@ -216,11 +218,9 @@ static int record_take(struct fio_import *im, const struct log_line *l, struct e
         r.offset_bytes = l->offset_bytes;
         r.len_bytes = l->len_bytes;
     }
-    if (!sorter_push(im->sorter, r.t_ns, &r))
-        return err_set(e, EBADMSG,
-                "the time goes back further than can be sorted (%d records; --skip-bad leaves such lines "
-                "out)",
-                WINDOW);
+    rc = sorter_push(im->sorter, r.t_ns, &r, e);
+    if (rc)
+        return rc;
     im->ranges += l->action->kind == RANGE;
     return 0;
 }

@@ -12,13 +12,15 @@ struct entry {
 };
 
 struct sorter {
-    size_t item_bytes, window;
+    size_t item_bytes, window, slots; /* slots: how many there is memory for */
     uint8_t *items;
     uint32_t *free_slots;
     struct entry *fifo, *heap; /* what came in order; what did not (the earliest first) */
     size_t fifo_head, fifo_count, heap_count;
     uint64_t serial, latest_ns, left_ns, disorder;
 };
+
+#define SLOTS_FIRST 256
 
 void sorter_close(struct sorter *s)
 {
@@ -35,20 +37,10 @@ int sorter_open(struct sorter **out, size_t item_bytes, size_t window, struct er
 {
     struct sorter *s = calloc(1, sizeof *s);
 
-    if (s) {
-        s->item_bytes = item_bytes;
-        s->window = window;
-        s->items = calloc(window, item_bytes);
-        s->free_slots = calloc(window, sizeof *s->free_slots);
-        s->fifo = calloc(window, sizeof *s->fifo);
-        s->heap = calloc(window, sizeof *s->heap);
-    }
-    if (!s || !s->items || !s->free_slots || !s->fifo || !s->heap) {
-        sorter_close(s);
+    if (!s)
         return err_sys(e, ENOMEM, "cannot sort by time");
-    }
-    for (size_t i = 0; i < window; i++)
-        s->free_slots[i] = (uint32_t)(window - 1 - i);
+    s->item_bytes = item_bytes;
+    s->window = window;
     *out = s;
     return 0;
 }
@@ -61,6 +53,35 @@ static size_t held(const struct sorter *s)
 bool sorter_full(const struct sorter *s)
 {
     return held(s) == s->window;
+}
+
+/* Memory for twice as many, when all slots are taken. */
+static int grow(struct sorter *s, struct err *e)
+{
+    size_t slots = s->slots ? 2 * s->slots : SLOTS_FIRST < s->window ? SLOTS_FIRST : s->window;
+    uint8_t *items = realloc(s->items, slots * s->item_bytes);
+    struct entry *fifo, *heap;
+    uint32_t *free_slots;
+
+    s->items = items ? items : s->items;
+    free_slots = realloc(s->free_slots, slots * sizeof *free_slots);
+    s->free_slots = free_slots ? free_slots : s->free_slots;
+    heap = realloc(s->heap, slots * sizeof *heap);
+    s->heap = heap ? heap : s->heap;
+    fifo = malloc(slots * sizeof *fifo);
+    if (!items || !free_slots || !heap || !fifo) {
+        free(fifo);
+        return err_sys(e, ENOMEM, "cannot sort by time");
+    }
+    for (size_t i = 0; i < s->fifo_count; i++)
+        fifo[i] = s->fifo[(s->fifo_head + i) & (s->slots - 1)];
+    free(s->fifo);
+    s->fifo = fifo;
+    s->fifo_head = 0;
+    for (size_t i = s->slots; i < slots; i++) /* the new ones are the free ones */
+        s->free_slots[slots - 1 - i] = (uint32_t)i;
+    s->slots = slots;
+    return 0;
 }
 
 static bool before(const struct entry *a, const struct entry *b)
@@ -94,30 +115,38 @@ static struct entry heap_pop(struct sorter *s)
     return top;
 }
 
-bool sorter_push(struct sorter *s, uint64_t t_ns, const void *item)
+int sorter_push(struct sorter *s, uint64_t t_ns, const void *item, struct err *e)
 {
     struct entry n = {t_ns, s->serial, 0};
 
     if (t_ns < s->left_ns)
-        return false;
-    n.slot = s->free_slots[s->window - 1 - held(s)];
+        return err_set(e, EBADMSG,
+                "the time goes back further than can be sorted (%zu records; --skip-bad leaves such records "
+                "out)",
+                s->window);
+    if (held(s) == s->slots) {
+        int rc = grow(s, e);
+        if (rc)
+            return rc;
+    }
+    n.slot = s->free_slots[s->slots - 1 - held(s)];
     s->serial++;
     memcpy(s->items + n.slot * s->item_bytes, item, s->item_bytes);
     if (t_ns < s->latest_ns) {
         s->disorder++;
         heap_push(s, n);
-        return true;
+        return 0;
     }
     s->latest_ns = t_ns;
-    s->fifo[(s->fifo_head + s->fifo_count++) & (s->window - 1)] = n;
-    return true;
+    s->fifo[(s->fifo_head + s->fifo_count++) & (s->slots - 1)] = n;
+    return 0;
 }
 
 static struct entry fifo_pop(struct sorter *s)
 {
     struct entry n = s->fifo[s->fifo_head];
 
-    s->fifo_head = (s->fifo_head + 1) & (s->window - 1);
+    s->fifo_head = (s->fifo_head + 1) & (s->slots - 1);
     s->fifo_count--;
     return n;
 }
@@ -133,7 +162,7 @@ bool sorter_pop(struct sorter *s, void *item)
     else
         n = heap_pop(s);
     memcpy(item, s->items + n.slot * s->item_bytes, s->item_bytes);
-    s->free_slots[s->window - 1 - held(s)] = n.slot;
+    s->free_slots[s->slots - 1 - held(s)] = n.slot;
     s->left_ns = n.t_ns;
     return true;
 }

@@ -20,8 +20,9 @@ void sorter_close(struct sorter *s); /* NULL is allowed */
 
 bool sorter_full(const struct sorter *s);
 
-/* Copies an item in; there must be room. False where it belongs before one that has left already. */
-bool sorter_push(struct sorter *s, uint64_t t_ns, const void *item);
+/* Copies an item in; there must be room. -EBADMSG, with a text that tells the option, where it belongs before
+ * one that has left already; -ENOMEM. */
+int sorter_push(struct sorter *s, uint64_t t_ns, const void *item, struct err *e);
 
 /* Takes the earliest item out (of equal times, the first that came): false where none is left. */
 bool sorter_pop(struct sorter *s, void *item);
