@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "replay/settings.h"
+#include "replay/target.h"
 
 #include <errno.h>
 #include <math.h>
@@ -102,10 +103,8 @@ static const struct opt options[] = {
         {.name = NULL},
 };
 
-static const char *const sections[] = {"Targets",
-        "  PATH, aio:PATH   a block device, or a file (created where absent), by libaio with O_DIRECT\n"
-        "  null:            does nothing, at once: what iotape itself can do",
-        "Several targets",
+/* After the section on targets, which targets' own tables make. */
+static const char *const sections[] = {"Several targets",
         "With one -o for each --to, every --to is replayed to on its own, all repetitions interleaved in a "
         "seeded "
         "order that favours none, and -o files belong to --to in the order given. A tape of several streams "
@@ -185,12 +184,31 @@ static int check(const struct settings *s, struct err *e)
     return 0;
 }
 
+/* One line a target, from its own table. */
+static void list_targets(char *text, size_t text_bytes)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (const struct target_ops *const *t = target_list; *t && used < text_bytes; t++)
+        used += (size_t)snprintf(text + used, text_bytes - used, "  %s\n", (*t)->help);
+}
+
 int settings_parse(struct settings *s, int argc, char **argv)
 {
-    *s = (struct settings){
-            .runs = 1, .timing = TIMING_DEFAULT, .speed = 1, .depth = 32, .seed = 1, .group = DEPEND_STREAM,
+    *s = (struct settings){.runs = 1,
+            .timing = TIMING_DEFAULT,
+            .speed = 1,
+            .depth = 32,
+            .seed = 1,
+            .group = DEPEND_STREAM,
             .stall_timeout_ns = 30 * NS_PER_S};
-    enum opts_outcome outcome = opts_parse(&spec, argc, argv, s, NULL);
+    char targets[4096];
+    const char *all[2 + sizeof sections / sizeof *sections] = {"Targets", targets};
+    memcpy(all + 2, sections, sizeof sections);
+    list_targets(targets, sizeof targets);
+    struct opt_spec with_targets = spec;
+    with_targets.sections = all;
+    enum opts_outcome outcome = opts_parse(&with_targets, argc, argv, s, NULL);
     if (outcome != OPTS_RUN)
         return outcome;
     struct err e = {0};

@@ -237,7 +237,7 @@ static const char *const prefixes[] = {"aio:", NULL};
 
 const struct target_ops target_aio = {
         .name = "aio",
-        .help = "PATH or aio:PATH  a block device, or a file (created where absent), by libaio with O_DIRECT",
+        .help = "PATH, aio:PATH   a block device, or a file (created where absent), by libaio with O_DIRECT",
         .prefixes = prefixes,
         .stores = true,
         .open = aio_open,

@@ -93,7 +93,7 @@ static const char *const prefixes[] = {"null:", NULL};
 
 const struct target_ops target_null = {
         .name = "null",
-        .help = "null:  does nothing, at once",
+        .help = "null:            does nothing, at once: what iotape itself can do",
         .prefixes = prefixes,
         .open = null_open,
         .close = null_close,
