@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "replay/settings.h"
-#include "replay/target.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "formats/base/opts.h"
 #include "formats/base/units.h"
