@@ -15,13 +15,14 @@ struct archive_out {
     int write_errno;
     uint64_t bytes;
     bool failed;
+    bool closed; /* nothing is to be written any more */
 };
 
 static la_ssize_t write_all(struct archive *archive, void *data, const void *buf, size_t len)
 {
     (void)archive;
     struct archive_out *a = data;
-    for (size_t done = 0; done < len;) {
+    for (size_t done = 0; done < len && !a->closed;) {
         ssize_t n = write(a->fd, (const char *)buf + done, len - done);
         if (n < 0 && errno == EINTR)
             continue;
@@ -31,6 +32,8 @@ static la_ssize_t write_all(struct archive *archive, void *data, const void *buf
         }
         done += (size_t)n;
     }
+    if (a->closed)
+        return -1;
     a->bytes += len;
     return (la_ssize_t)len;
 }
@@ -46,13 +49,6 @@ static struct archive *writer_new(void)
         return NULL;
     }
     return w;
-}
-
-/* Without this archive_write_free would write a trailer. */
-static void writer_drop(struct archive *w)
-{
-    archive_write_fail(w);
-    archive_write_free(w);
 }
 
 static int write_header(struct archive *w, const char *name, uint64_t size)
@@ -77,8 +73,7 @@ int archive_out_open(struct archive_out **out, int fd, struct err *e)
     struct archive_out *a = calloc(1, sizeof *a);
     struct archive *w = a ? writer_new() : NULL;
     if (!w || archive_write_open(w, a, NULL, write_all, NULL) != ARCHIVE_OK) {
-        if (w)
-            writer_drop(w);
+        archive_write_free(w);
         free(a);
         return err_sys(e, ENOMEM, "cannot begin an archive");
     }
@@ -135,19 +130,38 @@ void archive_out_close(struct archive_out *a)
 {
     if (!a)
         return;
-    writer_drop(a->archive);
+    a->closed = true; /* archive_write_free would write a trailer; archive_write_fail before it leaks */
+    archive_write_free(a->archive);
     free(a);
+}
+
+struct header_sink {
+    uint8_t *block;
+    size_t used;
+};
+
+/* Takes the header and refuses the rest: libarchive ends a member that was not written to its end with zeros.
+ */
+static la_ssize_t take_header(struct archive *archive, void *data, const void *buf, size_t len)
+{
+    (void)archive;
+    struct header_sink *s = data;
+    if (len > ARCHIVE_BLOCK - s->used)
+        return -1;
+    memcpy(s->block + s->used, buf, len);
+    s->used += len;
+    return (la_ssize_t)len;
 }
 
 int archive_header_encode(const char *name, uint64_t size, uint8_t block[ARCHIVE_BLOCK], struct err *e)
 {
-    size_t used = 0;
+    struct header_sink sink = {.block = block};
     struct archive *w = writer_new();
     if (!w)
         return err_sys(e, ENOMEM, "cannot encode a tar header");
-    bool ok = archive_write_open_memory(w, block, ARCHIVE_BLOCK, &used) == ARCHIVE_OK &&
-              write_header(w, name, size) == ARCHIVE_OK && used == ARCHIVE_BLOCK;
-    writer_drop(w);
+    bool ok = archive_write_open(w, &sink, NULL, take_header, NULL) == ARCHIVE_OK &&
+              write_header(w, name, size) == ARCHIVE_OK && sink.used == ARCHIVE_BLOCK;
+    archive_write_free(w);
     return ok ? 0 : err_set(e, EINVAL, "'%s' has no plain tar header", name);
 }
 
