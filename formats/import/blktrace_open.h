@@ -52,7 +52,6 @@ struct bt_io {
     uint32_t own, below; /* pieces that are not complete */
     struct block_record r;
     uint64_t end_ns, ordinal;
-    uint16_t device;
     bool late; /* it is in the tape without its latency */
     enum bt_state state;
 };
