@@ -86,6 +86,8 @@ const char *const compare_help[] = {"Systems",
         "  unsupported, two_step, fit_wrapped, fit_skipped, fit_widened, readonly_skipped=N  I/Os that were "
         "not done as\n"
         "                     recorded\n"
+        "  path_changes=N, reissued=N  connections to the target that came or went, I/Os that were sent "
+        "again\n"
         "  too_few_ios        too few for this percentile, in some repetition\n"
         "  not_measured       one side does not have this metric\n"
         "  not_positive:difference=X  there is a value that is not positive; X is candidate - base, "

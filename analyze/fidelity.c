@@ -68,14 +68,28 @@ bool fidelity_behind(const struct run_repetition *r)
 
 /* ---- sums and extremes over the counted repetitions of a side ---- */
 
+/* Counts that are said by their own name wherever they are not 0. */
+#define SAID_COUNTS(X)                                                                                       \
+    X(starved)                                                                                               \
+    X(depth_capped)                                                                                          \
+    X(unsupported)                                                                                           \
+    X(two_step)                                                                                              \
+    X(fit_wrapped)                                                                                           \
+    X(fit_skipped)                                                                                           \
+    X(fit_widened)                                                                                           \
+    X(readonly_skipped)                                                                                      \
+    X(path_changes)                                                                                          \
+    X(reissued)
+
 struct summary {
     uint64_t left_warmup, left_cut_short, left_errors, tape_errors;
     uint64_t records, behind, unfinished, small_set;
     bool is_behind, is_late, cpu_pressure, io_pressure, memory_pressure;
     double steal_worst;
     uint64_t depth_least, depth_recorded;
-    uint64_t starved, depth_capped, unsupported, two_step, fit_wrapped, fit_skipped, fit_widened,
-            readonly_skipped;
+#define COUNT_FIELD(name) uint64_t name;
+    SAID_COUNTS(COUNT_FIELD)
+#undef COUNT_FIELD
 };
 
 static uint64_t number_fact(const struct facts *f, const char *key)
@@ -119,14 +133,9 @@ static void add_repetition(struct summary *s, const struct result *result, uint6
         s->depth_least = r->depth_max;
         s->depth_recorded = r->depth_recorded;
     }
-    s->starved += r->starved;
-    s->depth_capped += r->depth_capped;
-    s->unsupported += r->unsupported;
-    s->two_step += r->two_step;
-    s->fit_wrapped += r->fit_wrapped;
-    s->fit_skipped += r->fit_skipped;
-    s->fit_widened += r->fit_widened;
-    s->readonly_skipped += r->readonly_skipped;
+#define ADD_COUNT(name) s->name += r->name;
+    SAID_COUNTS(ADD_COUNT)
+#undef ADD_COUNT
 }
 
 static void add_source(struct summary *s, const struct source *source)
@@ -201,10 +210,11 @@ int fidelity_flags(struct flags *f, const char *side, const struct source *const
         uint64_t count;
     } counts[] = {{"left_out_warmup", s.left_warmup}, {"left_out_cut_short", s.left_cut_short},
             {"left_out_errors", s.left_errors}, {"tape_errors", s.tape_errors}, {"unfinished", s.unfinished},
-            {"starved", s.starved}, {"depth_capped", s.depth_capped}, {"unsupported", s.unsupported},
-            {"two_step", s.two_step}, {"fit_wrapped", s.fit_wrapped}, {"fit_skipped", s.fit_skipped},
-            {"fit_widened", s.fit_widened}, {"readonly_skipped", s.readonly_skipped},
-            {"small_working_set", s.small_set}};
+            {"small_working_set", s.small_set},
+#define COUNT_ENTRY(name) {#name, s.name},
+            SAID_COUNTS(COUNT_ENTRY)
+#undef COUNT_ENTRY
+    };
     int rc = 0;
     for (size_t i = 0; i < sizeof counts / sizeof *counts && rc == 0; i++)
         rc = say_count(f, side, counts[i].name, counts[i].count, e);
