@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Imports bytes as a file of one format. In place of the library's tape writer stands one that writes
+ * nothing and checks what an import must keep (tape.h): order of time, known streams and issuers, sound
+ * records, and late ends only for records that have none. That is much faster than tapes.
+ */
+#ifndef IOTAPE_FUZZ_IMPORT_H
+#define IOTAPE_FUZZ_IMPORT_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/import.h"
+#include "formats/tape.h"
+
+#define FUZZ_RECORDS 65536
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct tape_writer {
+    uint64_t last_ns, records;
+    uint32_t streams, issuers;
+    uint64_t open_ns[FUZZ_RECORDS]; /* arrival of a record that has no end yet; else UINT64_MAX */
+    uint32_t stream[FUZZ_RECORDS];
+};
+
+static inline void fuzz_want(bool held, const char *what)
+{
+    if (held)
+        return;
+    fprintf(stderr, "broken: %s\n", what);
+    abort();
+}
+
+int tape_writer_stream(struct tape_writer *w, const struct tape_stream *s, uint32_t *id, struct err *e)
+{
+    (void)e;
+    fuzz_want(s->name && s->name[0] && w->streams < TAPE_STREAMS_MAX, "a stream has a name");
+    *id = w->streams++;
+    return 0;
+}
+
+int tape_writer_issuer(struct tape_writer *w, const char *name, uint32_t *id, struct err *e)
+{
+    (void)e;
+    fuzz_want(name[0] && w->issuers < TAPE_ISSUERS_MAX, "an issuer has a name");
+    *id = w->issuers++;
+    return 0;
+}
+
+int tape_writer_add(struct tape_writer *w, const struct block_record *r, uint64_t *ordinal, struct err *e)
+{
+    (void)e;
+    fuzz_want(r->t_ns >= w->last_ns, "order of time");
+    fuzz_want(r->stream < w->streams && r->issuer < w->issuers, "known stream and issuer");
+    fuzz_want(r->op < BLOCK_OPS && r->flags < 1 << BLOCK_FLAGS, "known operation and flags");
+    fuzz_want(r->op != BLOCK_FLUSH || (!r->len_bytes && !r->offset_bytes), "a flush has no place");
+    fuzz_want(r->offset_bytes + r->len_bytes >= r->offset_bytes, "the end is within 64 bits");
+    fuzz_want(w->records < FUZZ_RECORDS, "no more records than bytes");
+    w->last_ns = r->t_ns;
+    w->open_ns[w->records] = r->latency_ns == TAPE_UNKNOWN ? r->t_ns : UINT64_MAX;
+    w->stream[w->records] = r->stream;
+    if (ordinal)
+        *ordinal = w->records;
+    w->records++;
+    return 0;
+}
+
+int tape_writer_late(struct tape_writer *w, uint64_t ordinal, uint32_t stream, uint64_t t_ns,
+        uint64_t latency_ns, uint16_t error, struct err *e)
+{
+    (void)error, (void)e;
+    fuzz_want(ordinal < w->records && w->open_ns[ordinal] == t_ns && w->stream[ordinal] == stream,
+            "a late end is that of an open record");
+    fuzz_want(latency_ns != TAPE_UNKNOWN, "a late end is known");
+    w->open_ns[ordinal] = UINT64_MAX;
+    return 0;
+}
+
+void tape_writer_lost(struct tape_writer *w, uint32_t stream, uint64_t count)
+{
+    fuzz_want(count && (stream < w->streams || stream == UINT32_MAX), "losses of a known stream");
+}
+
+void tape_writer_count(struct tape_writer *w, const char *name, uint64_t count)
+{
+    (void)w;
+    fuzz_want(name[0] && count, "a count has a name");
+}
+
+static inline void fuzz_write(const char *path, const uint8_t *data, size_t size)
+{
+    FILE *f = fopen(path, "we");
+
+    fuzz_want(f && fwrite(data, 1, size, f) == size && fclose(f) == 0, "the input can be written");
+}
+
+/* The first byte of `data` chooses the options, the rest is the file. */
+static inline int fuzz_import(const char *format, const uint8_t *data, size_t size)
+{
+    static struct tape_writer w;
+    char path[64];
+    const char *const paths[] = {path};
+    struct import_options opts = {0};
+    const struct import_ops *ops;
+    uint64_t elapsed_ns = 0;
+    struct err e = {0};
+
+    if (size == 0 || size > FUZZ_RECORDS)
+        return 0;
+    opts.skip_bad = data[0] & 1;
+    opts.keep_names = data[0] & 2;
+    snprintf(path, sizeof path, "%s/iotape-fuzz-%d", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+            (int)getpid());
+    fuzz_write(path, data + 1, size - 1);
+    fuzz_want(import_find(path, format, &ops, &e) == 0, "the format is known");
+    w.last_ns = w.records = w.streams = w.issuers = 0;
+    int rc = ops->read(paths, 1, &opts, &w, &elapsed_ns, &e);
+    fuzz_want(rc == 0 || (e.text[0] && rc == -e.code && !strchr(e.text, '\n')), "an error has one line");
+    fuzz_want(rc != 0 || (w.records && elapsed_ns >= w.last_ns), "there are records within the length");
+    unlink(path);
+    return 0;
+}
+
+#endif
