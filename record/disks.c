@@ -10,19 +10,15 @@
 #include "formats/base/cleanup.h"
 #include "formats/host_sys.h"
 
-/* Whether the device, or the disk that it is a partition of, lies on other block devices. */
-static bool is_stacked(const char *dir)
+/* Whether I/O that is queued on the device may complete in requests of others: dm, md, the heads of NVMe
+ * multipath. All of them take bios, not requests; drivers of requests have a directory "mq". */
+static bool takes_bios(const char *dir)
 {
-    const char *const places[] = {"slaves", "../slaves"};
-    char path[256];
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, places[i]);
-        CLEANUP_DIR DIR *slaves = opendir(path);
-        for (struct dirent *d = slaves ? readdir(slaves) : NULL; d; d = readdir(slaves))
-            if (d->d_name[0] != '.')
-                return true;
-    }
-    return false;
+    char path[128];
+    snprintf(path, sizeof path, "%s/partition", dir);
+    bool partition = access(path, F_OK) == 0;
+    snprintf(path, sizeof path, "%s/%smq", dir, partition ? "../" : "");
+    return access(path, F_OK) != 0;
 }
 
 int disks_find(const char *path, struct source_target *target, struct err *e)
@@ -38,6 +34,6 @@ int disks_find(const char *path, struct source_target *target, struct err *e)
     if (access(dir, F_OK) != 0)
         return err_sys(e, ENXIO, "cannot record '%s'", path);
     sys_number(&start, "%s/start", dir); /* partitions only */
-    *target = (struct source_target){st.st_rdev, start * 512, is_stacked(dir)};
+    *target = (struct source_target){st.st_rdev, start * 512, takes_bios(dir)};
     return 0;
 }

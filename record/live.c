@@ -167,9 +167,10 @@ static void sleep_ns(uint64_t ns)
     ppoll(NULL, 0, &t, &none);
 }
 
-static void pause_step(const struct live *l)
+/* Not beyond the end of the recording. */
+static void pause_step(const struct live *l, uint64_t ns)
 {
-    uint64_t ns = RECORDER_STEP_NS, now = recorder_status(l->recorder).elapsed_ns;
+    uint64_t now = recorder_status(l->recorder).elapsed_ns;
     if (l->o->for_ns && l->o->for_ns < now + ns)
         ns = l->o->for_ns > now ? l->o->for_ns - now : 0;
     sleep_ns(ns);
@@ -180,9 +181,10 @@ static int capture(struct live *l, const char **why, struct err *e)
     struct progress p;
     progress_init(&p);
     int status = 0;
+    uint64_t pause_ns = 0;
     while (status == 0 && !(*why = ended(l))) {
-        pause_step(l);
-        status = recorder_step(l->recorder, e);
+        pause_step(l, pause_ns);
+        status = recorder_step(l->recorder, &pause_ns, e);
         show_status(l, &p);
     }
     progress_clear(&p);

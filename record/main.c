@@ -11,6 +11,8 @@
 #include "formats/base/opts.h"
 #include "record/options.h"
 
+#define OPEN_MAX_LIMIT (1 << 20) /* 64 MiB in the kernel */
+
 static volatile sig_atomic_t stop;
 
 static int add_word(struct words *w, const char *text, struct err *e)
@@ -141,8 +143,8 @@ static int check(const struct options *o, struct err *e)
         return err_set(e, EINVAL, "nothing to record: give --disk DEVICE, or --import FILE");
     if (o->command && !o->command[0])
         return err_set(e, EINVAL, "no command after --");
-    if (o->open_max > 1 << 24)
-        return err_set(e, EINVAL, "--open-max: at most %d", 1 << 24);
+    if (o->open_max > OPEN_MAX_LIMIT)
+        return err_set(e, EINVAL, "--open-max: at most %d", OPEN_MAX_LIMIT);
     return 0;
 }
 

@@ -26,6 +26,10 @@
 /* A program in the kernel takes the time first and enters the bio into the map then; in between, its CPU may
  * be taken away, in a virtual machine for long. What is younger than this is not released. */
 #define MARGIN_NS (100 * NS_PER_MS)
+/* Steps: each costs some 50 us, and the rings hold what comes in 300 ms at the least. */
+#define STEP_NS      (50 * NS_PER_MS)
+#define STEP_BUSY_NS (10 * NS_PER_MS)
+#define STEP_BUSY    16384 /* I/Os in one step */
 /* At the end, open I/Os are given this long to complete. */
 #define GRACE_NS (100 * NS_PER_MS)
 
@@ -44,7 +48,7 @@ struct recorder {
     uint64_t stall_ns;               /* while looking: the age that counts as stalled */
     uint64_t open_count;             /* while looking */
     uint64_t lost[TAPE_STREAMS_MAX]; /* as the source has said, and told to the tape */
-    uint64_t lost_total, bytes, last_ns;
+    uint64_t lost_total, taken, bytes, last_ns;
     uint64_t chunk_bytes, chunk_records; /* of the tape, when it last grew */
 };
 
@@ -127,6 +131,7 @@ static int take_done(void *self, const struct captured *c, struct err *e)
 {
     struct recorder *r = self;
     struct stall *s = stalled_find(&r->stalled, c);
+    r->taken++;
     return s ? end_stall(r, s, c, e) : put(r, c, e);
 }
 
@@ -244,12 +249,14 @@ static int look(struct recorder *r, struct err *e)
     return status;
 }
 
-int recorder_step(struct recorder *r, struct err *e)
+int recorder_step(struct recorder *r, uint64_t *pause_ns, struct err *e)
 {
     const struct source_sink done = {take_done, r};
+    uint64_t before = r->taken;
     int status = r->ops->drain(r->source, &done, e);
     if (status < 0)
         return status;
+    *pause_ns = r->taken - before > STEP_BUSY ? STEP_BUSY_NS : STEP_NS;
     if (now_ns(r) - r->looked_ns >= LOOK_NS || release_waiting(r->release) > LOOK_WAITING)
         return look(r, e);
     return 0;

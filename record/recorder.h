@@ -25,9 +25,8 @@ struct recorder_status {
 int recorder_open(struct recorder **r, const struct source_ops *ops, struct source *source,
         const struct source_config *config, uint64_t start_ns, struct tape_writer *w, struct err *e);
 
-/* Takes what has come and writes what can be written. To be called every RECORDER_STEP_NS or so. */
-#define RECORDER_STEP_NS UINT64_C(20000000)
-int recorder_step(struct recorder *r, struct err *e);
+/* Takes what has come and writes what can be written. *pause_ns is how long to wait before the next call. */
+int recorder_step(struct recorder *r, uint64_t *pause_ns, struct err *e);
 
 struct recorder_status recorder_status(const struct recorder *r);
 

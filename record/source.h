@@ -23,7 +23,7 @@
 struct source_target {
     dev_t dev;
     uint64_t start_bytes; /* of a partition on its disk, else 0 */
-    bool stacked;         /* what is sent to it completes on other devices (dm, md) */
+    bool stacked;         /* what is sent to it may complete on other devices (dm, md) */
 };
 
 struct source_config {

@@ -139,7 +139,8 @@ static void open_since(struct fixture *f, uint64_t id, uint64_t t_ns)
 static void step(struct fixture *f)
 {
     struct err e = {0};
-    if (recorder_step(f->r, &e) < 0)
+    uint64_t pause_ns;
+    if (recorder_step(f->r, &pause_ns, &e) < 0)
         fail_msg("%s", e.text);
 }
 
