@@ -175,8 +175,9 @@ static int tape_pass(struct tape_reader *r, struct measure *m, struct depend *d,
                     return rc;
                 sum->records++;
                 sum->errors += b.error != 0;
-                if (known && b.t_ns + b.latency_ns > sum->elapsed_ns)
-                    sum->elapsed_ns = b.t_ns + b.latency_ns;
+                uint64_t end_ns = b.t_ns + (known ? b.latency_ns : 0);
+                if (end_ns > sum->elapsed_ns)
+                    sum->elapsed_ns = end_ns;
             }
             if (known && !b.error && b.op < BLOCK_OPS)
                 measure_add(m, b.op, b.len_bytes, b.latency_ns);
