@@ -18,6 +18,8 @@ struct archive_out {
     bool closed; /* nothing is to be written any more */
 };
 
+/* Never tells libarchive of a failure, which would then leak what it holds; archive_out_add looks at
+ * write_errno. */
 static la_ssize_t write_all(struct archive *archive, void *data, const void *buf, size_t len)
 {
     (void)archive;
@@ -28,13 +30,13 @@ static la_ssize_t write_all(struct archive *archive, void *data, const void *buf
             continue;
         if (n <= 0) {
             a->write_errno = n < 0 ? errno : ENOSPC;
-            return -1;
+            a->closed = true;
+            break;
         }
         done += (size_t)n;
     }
-    if (a->closed)
-        return -1;
-    a->bytes += len;
+    if (!a->closed)
+        a->bytes += len;
     return (la_ssize_t)len;
 }
 
@@ -106,7 +108,7 @@ int archive_out_add(struct archive_out *a, const char *name, const void *body, s
     bool ok = strlen(name) < ARCHIVE_NAME_BYTES && write_header(a->archive, name, size) == ARCHIVE_OK &&
               archive_write_data(a->archive, body, size) == (la_ssize_t)size &&
               archive_write_finish_entry(a->archive) == ARCHIVE_OK;
-    if (ok && a->bytes == begin + archive_span(size))
+    if (ok && !a->write_errno && a->bytes == begin + archive_span(size))
         return 0;
     return out_failed(a, begin, name, e);
 }
@@ -121,7 +123,8 @@ int archive_out_finish(struct archive_out *a, struct err *e)
     uint64_t begin = a->bytes;
     if (a->failed)
         return err_set(e, EIO, "nothing can be written after a failed write");
-    if (archive_write_close(a->archive) != ARCHIVE_OK || a->bytes != begin + ARCHIVE_TRAILER)
+    if (archive_write_close(a->archive) != ARCHIVE_OK || a->write_errno ||
+            a->bytes != begin + ARCHIVE_TRAILER)
         return out_failed(a, begin, "the trailer", e);
     return 0;
 }
@@ -130,7 +133,7 @@ void archive_out_close(struct archive_out *a)
 {
     if (!a)
         return;
-    a->closed = true; /* archive_write_free would write a trailer; archive_write_fail before it leaks */
+    a->closed = true; /* or archive_write_free would write a trailer */
     archive_write_free(a->archive);
     free(a);
 }

@@ -16,7 +16,7 @@ struct chunk_encoder {
 int chunk_encoder_open(struct chunk_encoder **out, int level, struct err *e)
 {
     struct chunk_encoder *c = calloc(1, sizeof *c);
-    int r = c ? columns_open(&c->columns, e) : err_sys(e, ENOMEM, "cannot set up encoding");
+    int r = c ? columns_open(&c->columns, true, e) : err_sys(e, ENOMEM, "cannot set up encoding");
     if (!r)
         r = compressor_open(&c->compressor, level, e);
     if (r < 0) {
@@ -67,6 +67,8 @@ struct chunk_decoder {
     struct columns *columns;
     struct decompressor *decompressor;
     struct bytes content;
+    struct unpacked *unpacked; /* between the two steps */
+    uint32_t count;
 };
 
 int chunk_decoder_open(struct chunk_decoder **out, struct err *e)
@@ -84,38 +86,45 @@ void chunk_decoder_close(struct chunk_decoder *c)
         return;
     columns_close(c->columns);
     decompressor_close(c->decompressor);
+    unpacked_release(&c->unpacked);
     bytes_release(&c->content);
     free(c);
 }
 
 int chunk_decode_content(struct chunk_decoder *c, const struct chunk_spec *spec, const uint8_t *content,
-        size_t len, void *const *arrays, uint64_t *number, uint32_t *count, struct err *e)
+        size_t len, uint64_t *number, uint32_t *count, struct err *e)
 {
-    struct unpacked *u = NULL;
-    int r = c->columns ? 0 : columns_open(&c->columns, e);
-    if (!r)
-        r = unpack(&u, content, len, e);
+    unpacked_release(&c->unpacked);
+    int r = unpack(&c->unpacked, content, len, e);
     if (r < 0)
         return r;
-    struct value map = unpacked_root(u);
+    struct value map = unpacked_root(c->unpacked);
     uint64_t n;
     if (!value_uint(value_get(map, spec->key), number) || !value_uint(value_get(map, "count"), &n) || !n ||
             n > COLUMNS_COUNT_MAX)
-        r = err_set(e, EBADMSG, "'%s' or 'count' is missing or out of bounds", spec->key);
-    else
-        r = columns_unpack(c->columns, spec->columns, arrays, spec->column_count, *count = (uint32_t)n,
-                value_get(map, "columns"), e);
-    unpacked_release(&u);
-    return r;
+        return err_set(e, EBADMSG, "'%s' or 'count' is missing or out of bounds", spec->key);
+    *count = c->count = (uint32_t)n;
+    return 0;
 }
 
 int chunk_decode(struct chunk_decoder *c, const struct chunk_spec *spec, const uint8_t *body, size_t len,
-        void *const *arrays, uint64_t *number, uint32_t *count, struct err *e)
+        uint64_t *number, uint32_t *count, struct err *e)
 {
     int r = c->decompressor ? 0 : decompressor_open(&c->decompressor, e);
     if (!r)
         r = decompress_frame(c->decompressor, body, len, CHUNK_CONTENT_MAX, &c->content, e);
     if (r < 0)
         return r;
-    return chunk_decode_content(c, spec, c->content.data, c->content.len, arrays, number, count, e);
+    return chunk_decode_content(c, spec, c->content.data, c->content.len, number, count, e);
+}
+
+int chunk_decode_columns(
+        struct chunk_decoder *c, const struct chunk_spec *spec, void *const *arrays, struct err *e)
+{
+    int r = c->columns ? 0 : columns_open(&c->columns, false, e);
+    if (!r)
+        r = columns_unpack(c->columns, spec->columns, arrays, spec->column_count, c->count,
+                value_get(unpacked_root(c->unpacked), "columns"), e);
+    unpacked_release(&c->unpacked);
+    return r;
 }

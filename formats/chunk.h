@@ -41,14 +41,19 @@ struct late_chunk {
 
 struct run_chunk;
 
-/* Arrays for up to COLUMNS_COUNT_MAX records, to be freed by the matching release, which also takes what is
- * zero. */
-int chunk_block_alloc(struct block_chunk *c, struct err *e);
+/* Arrays for `count` records, to be freed by the matching release, which also takes what is zero. */
+int chunk_block_alloc(struct block_chunk *c, uint32_t count, struct err *e);
 void chunk_block_release(struct block_chunk *c);
-int chunk_late_alloc(struct late_chunk *c, struct err *e);
+int chunk_late_alloc(struct late_chunk *c, uint32_t count, struct err *e);
 void chunk_late_release(struct late_chunk *c);
-int chunk_result_alloc(struct run_chunk *c, struct err *e);
+int chunk_result_alloc(struct run_chunk *c, uint32_t count, struct err *e);
 void chunk_result_release(struct run_chunk *c);
+
+/* The same for arrays that have room for *cap records (0: none, and *c is zero) and shall have it for
+ * `count`. What they held is lost. */
+int chunk_block_room(struct block_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
+int chunk_late_room(struct late_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
+int chunk_result_room(struct run_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
 
 /* The arrays in the order of the columns. */
 void chunk_block_arrays(const struct block_chunk *c, void *arrays[COLUMNS_MAX]);
@@ -70,12 +75,17 @@ struct chunk_decoder;
 int chunk_decoder_open(struct chunk_decoder **c, struct err *e);
 void chunk_decoder_close(struct chunk_decoder *c);
 
-/* Into arrays for COLUMNS_COUNT_MAX records. -EBADMSG for what is damaged or malformed. */
+/* Decoding takes two steps, so that a caller makes room between them. First the number and the count, which
+ * is 1 to COLUMNS_COUNT_MAX; then the columns, into arrays that have room. -EBADMSG for what is damaged or
+ * malformed. */
 int chunk_decode(struct chunk_decoder *c, const struct chunk_spec *spec, const uint8_t *body, size_t len,
-        void *const *arrays, uint64_t *number, uint32_t *count, struct err *e);
+        uint64_t *number, uint32_t *count, struct err *e);
+int chunk_decode_columns(
+        struct chunk_decoder *c, const struct chunk_spec *spec, void *const *arrays, struct err *e);
 
-/* The same for the content of the frame: what is left when zstd and digests are taken away (for fuzzing). */
+/* The first step for the content of the frame: what is left when zstd and digests are taken away (for
+ * fuzzing). It must live until the second step. */
 int chunk_decode_content(struct chunk_decoder *c, const struct chunk_spec *spec, const uint8_t *content,
-        size_t len, void *const *arrays, uint64_t *number, uint32_t *count, struct err *e);
+        size_t len, uint64_t *number, uint32_t *count, struct err *e);
 
 #endif

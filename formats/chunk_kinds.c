@@ -19,11 +19,11 @@ struct array {
     size_t elem_bytes;
 };
 
-static int arrays_alloc(const struct array *a, size_t n, struct err *e)
+static int arrays_alloc(const struct array *a, size_t n, uint32_t count, struct err *e)
 {
     bool whole = true;
     for (size_t i = 0; i < n; i++) {
-        void *p = malloc(a[i].elem_bytes * N);
+        void *p = malloc(a[i].elem_bytes * count);
         memcpy(a[i].pointer, &p, sizeof p);
         whole = whole && p;
     }
@@ -37,6 +37,15 @@ static int arrays_alloc(const struct array *a, size_t n, struct err *e)
         memcpy(a[i].pointer, &p, sizeof p);
     }
     return err_sys(e, ENOMEM, "cannot hold a chunk");
+}
+
+/* A power of two, so that tapes of small chunks need little and others do not allocate often. */
+static uint32_t room_for(uint32_t count)
+{
+    uint32_t room = 256;
+    while (room < count)
+        room *= 2;
+    return room;
 }
 
 #define ARRAY(field)                                                                                         \
@@ -66,13 +75,13 @@ void chunk_block_arrays(const struct block_chunk *c, void *arrays[COLUMNS_MAX])
     memcpy(arrays, list, sizeof list);
 }
 
-int chunk_block_alloc(struct block_chunk *c, struct err *e)
+int chunk_block_alloc(struct block_chunk *c, uint32_t count, struct err *e)
 {
     const struct array a[] = {ARRAY(c->t_ns), ARRAY(c->offset_bytes), ARRAY(c->len_bytes),
             ARRAY(c->latency_ns), ARRAY(c->stream), ARRAY(c->issuer), ARRAY(c->flags), ARRAY(c->error),
             ARRAY(c->op)};
     *c = (struct block_chunk){0};
-    return arrays_alloc(a, COUNT(a), e);
+    return arrays_alloc(a, COUNT(a), count, e);
 }
 
 void chunk_block_release(struct block_chunk *c)
@@ -82,6 +91,19 @@ void chunk_block_release(struct block_chunk *c)
     for (size_t i = 0; i < COUNT(block_columns); i++)
         free(list[i]);
     *c = (struct block_chunk){0};
+}
+
+int chunk_block_room(struct block_chunk *c, uint32_t *cap, uint32_t count, struct err *e)
+{
+    if (count <= *cap)
+        return 0;
+    chunk_block_release(c);
+    *cap = 0;
+    uint32_t room = room_for(count);
+    int r = chunk_block_alloc(c, room, e);
+    if (!r)
+        *cap = room;
+    return r;
 }
 
 /* ---- late completions ---- */
@@ -101,12 +123,12 @@ void chunk_late_arrays(const struct late_chunk *c, void *arrays[COLUMNS_MAX])
     memcpy(arrays, list, sizeof list);
 }
 
-int chunk_late_alloc(struct late_chunk *c, struct err *e)
+int chunk_late_alloc(struct late_chunk *c, uint32_t count, struct err *e)
 {
     const struct array a[] = {
             ARRAY(c->record), ARRAY(c->t_ns), ARRAY(c->latency_ns), ARRAY(c->stream), ARRAY(c->error)};
     *c = (struct late_chunk){0};
-    return arrays_alloc(a, COUNT(a), e);
+    return arrays_alloc(a, COUNT(a), count, e);
 }
 
 void chunk_late_release(struct late_chunk *c)
@@ -116,6 +138,19 @@ void chunk_late_release(struct late_chunk *c)
     for (size_t i = 0; i < COUNT(late_columns); i++)
         free(list[i]);
     *c = (struct late_chunk){0};
+}
+
+int chunk_late_room(struct late_chunk *c, uint32_t *cap, uint32_t count, struct err *e)
+{
+    if (count <= *cap)
+        return 0;
+    chunk_late_release(c);
+    *cap = 0;
+    uint32_t room = room_for(count);
+    int r = chunk_late_alloc(c, room, e);
+    if (!r)
+        *cap = room;
+    return r;
 }
 
 /* ---- results of a replay ---- */
@@ -140,13 +175,13 @@ void chunk_result_arrays(const struct run_chunk *c, void *arrays[COLUMNS_MAX])
     memcpy(arrays, list, sizeof list);
 }
 
-int chunk_result_alloc(struct run_chunk *c, struct err *e)
+int chunk_result_alloc(struct run_chunk *c, uint32_t count, struct err *e)
 {
     const struct array a[] = {ARRAY(c->record), ARRAY(c->offset_bytes), ARRAY(c->len_bytes),
             ARRAY(c->scheduled_ns), ARRAY(c->issued_ns), ARRAY(c->latency_ns), ARRAY(c->stream),
             ARRAY(c->error), ARRAY(c->op)};
     *c = (struct run_chunk){0};
-    return arrays_alloc(a, COUNT(a), e);
+    return arrays_alloc(a, COUNT(a), count, e);
 }
 
 void chunk_result_release(struct run_chunk *c)
@@ -156,4 +191,17 @@ void chunk_result_release(struct run_chunk *c)
     for (size_t i = 0; i < COUNT(result_columns); i++)
         free(list[i]);
     *c = (struct run_chunk){0};
+}
+
+int chunk_result_room(struct run_chunk *c, uint32_t *cap, uint32_t count, struct err *e)
+{
+    if (count <= *cap)
+        return 0;
+    chunk_result_release(c);
+    *cap = 0;
+    uint32_t room = room_for(count);
+    int r = chunk_result_alloc(c, room, e);
+    if (!r)
+        *cap = room;
+    return r;
 }

@@ -14,20 +14,30 @@
 static const char *const coding_names[COLUMN_CODINGS] = {"value", "delta", "end", "lag"};
 
 struct columns {
-    uint64_t x[COLUMNS_COUNT_MAX];
+    uint64_t *x; /* COLUMNS_COUNT_MAX numbers, for packing */
     uint64_t last_end[COLUMNS_STREAMS_MAX];
     size_t cuts[COLUMNS_MAX * 10];
     size_t cut_count;
 };
 
-int columns_open(struct columns **c, struct err *e)
+int columns_open(struct columns **out, bool packs, struct err *e)
 {
-    *c = malloc(sizeof **c);
-    return *c ? 0 : err_sys(e, ENOMEM, "cannot set up columns");
+    struct columns *c = calloc(1, sizeof *c);
+    if (c && packs)
+        c->x = malloc(COLUMNS_COUNT_MAX * sizeof *c->x);
+    if (!c || (packs && !c->x)) {
+        free(c);
+        return err_sys(e, ENOMEM, "cannot set up columns");
+    }
+    *out = c;
+    return 0;
 }
 
 void columns_close(struct columns *c)
 {
+    if (!c)
+        return;
+    free(c->x);
     free(c);
 }
 

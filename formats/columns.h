@@ -46,7 +46,8 @@ struct column_spec {
 /* Working memory of one encoder or decoder. */
 struct columns;
 
-int columns_open(struct columns **c, struct err *e);
+/* One that only unpacks needs little. */
+int columns_open(struct columns **c, bool packs, struct err *e);
 void columns_close(struct columns *c);
 
 /* Packs a map, name -> [coding, base, shift, start, planes], of `n` columns whose arrays of `count` elements

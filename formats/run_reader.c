@@ -24,6 +24,7 @@ struct run_reader {
     size_t chunk_count, chunk_cap, next;
     struct chunk_decoder *decoder;
     struct run_chunk chunk;
+    uint32_t room;
     struct bytes buf;
 };
 
@@ -54,25 +55,33 @@ static bool known_values(const struct run_reader *r, const struct run_chunk *c)
     return stream < r->dict.stream_count && op < BLOCK_OPS;
 }
 
-static int load_results(struct run_reader *r, size_t m, struct err *e)
+static int decode_results(struct run_reader *r, const uint8_t *body, size_t len, struct err *e)
 {
-    const uint8_t *body;
     void *arrays[COLUMNS_MAX];
     uint64_t repetition;
-    int bad = container_read(r->container, m, &r->buf, &body, e);
-    if (!bad && !r->chunk.op)
-        bad = chunk_result_alloc(&r->chunk, e);
+    uint32_t count;
+    int bad = chunk_decode(r->decoder, &chunk_spec_result, body, len, &repetition, &count, e);
+    if (!bad)
+        bad = chunk_result_room(&r->chunk, &r->room, count, e);
     if (bad)
         return bad;
     chunk_result_arrays(&r->chunk, arrays);
-    bad = chunk_decode(r->decoder, &chunk_spec_result, body, container_member(r->container, m)->size_bytes,
-            arrays, &repetition, &r->chunk.count, e);
+    r->chunk.repetition = (uint32_t)repetition;
+    r->chunk.count = count;
+    bad = chunk_decode_columns(r->decoder, &chunk_spec_result, arrays, e);
     if (!bad && (!repetition || repetition > UINT32_MAX || !known_values(r, &r->chunk)))
         bad = err_set(e, EBADMSG, "has a result of an unknown repetition, stream or operation");
+    return bad;
+}
+
+static int load_results(struct run_reader *r, size_t m, struct err *e)
+{
+    const uint8_t *body;
+    int bad = container_read(r->container, m, &r->buf, &body, e);
     if (bad)
-        return container_blame(r->container, m, e);
-    r->chunk.repetition = (uint32_t)repetition;
-    return 0;
+        return bad;
+    bad = decode_results(r, body, container_member(r->container, m)->size_bytes, e);
+    return bad ? container_blame(r->container, m, e) : 0;
 }
 
 /* The content of a member that is plain msgpack: 0 and a tree that refers to r->buf. */

@@ -32,6 +32,7 @@ struct tape_reader {
     struct chunk_decoder *decoder;
     struct block_chunk chunk;
     struct late_chunk late_chunk;
+    uint32_t chunk_room, late_room;
     struct bytes buf;
     size_t next;
     uint64_t records; /* that the chunks found so far say they hold */
@@ -71,37 +72,50 @@ static bool known_values(const struct tape_reader *r, const struct block_chunk *
 }
 
 /* The records of member `m` as they were written, without late completions. */
-static int load_block(struct tape_reader *r, size_t m, struct err *e)
+static int decode_block(struct tape_reader *r, const uint8_t *body, size_t len, struct err *e)
 {
-    const uint8_t *body;
     void *arrays[COLUMNS_MAX];
-    struct block_chunk *c = &r->chunk;
-    int bad = container_read(r->container, m, &r->buf, &body, e);
-    if (!bad && !c->op)
-        bad = chunk_block_alloc(c, e);
+    uint64_t first;
+    uint32_t count;
+    int bad = chunk_decode(r->decoder, &chunk_spec_block, body, len, &first, &count, e);
+    if (!bad)
+        bad = chunk_block_room(&r->chunk, &r->chunk_room, count, e);
     if (bad)
         return bad;
-    chunk_block_arrays(c, arrays);
-    bad = chunk_decode(r->decoder, &chunk_spec_block, body, container_member(r->container, m)->size_bytes,
-            arrays, &c->first, &c->count, e);
-    if (!bad && !known_values(r, c))
+    chunk_block_arrays(&r->chunk, arrays);
+    r->chunk.first = first;
+    r->chunk.count = count;
+    bad = chunk_decode_columns(r->decoder, &chunk_spec_block, arrays, e);
+    if (!bad && !known_values(r, &r->chunk))
         bad = err_set(e, EBADMSG, "has a record of an unknown stream, issuer or operation");
-    return bad ? container_blame(r->container, m, e) : 0;
+    return bad;
 }
 
-static int load_late(struct tape_reader *r, size_t m, struct err *e)
+static int decode_late(struct tape_reader *r, const uint8_t *body, size_t len, struct err *e)
 {
-    const uint8_t *body;
     void *arrays[COLUMNS_MAX];
-    struct late_chunk *c = &r->late_chunk;
-    int bad = container_read(r->container, m, &r->buf, &body, e);
-    if (!bad && !c->record)
-        bad = chunk_late_alloc(c, e);
+    uint64_t first;
+    uint32_t count;
+    int bad = chunk_decode(r->decoder, &chunk_spec_late, body, len, &first, &count, e);
+    if (!bad)
+        bad = chunk_late_room(&r->late_chunk, &r->late_room, count, e);
     if (bad)
         return bad;
-    chunk_late_arrays(c, arrays);
-    bad = chunk_decode(r->decoder, &chunk_spec_late, body, container_member(r->container, m)->size_bytes,
-            arrays, &c->first, &c->count, e);
+    chunk_late_arrays(&r->late_chunk, arrays);
+    r->late_chunk.first = first;
+    r->late_chunk.count = count;
+    return chunk_decode_columns(r->decoder, &chunk_spec_late, arrays, e);
+}
+
+typedef int decode_member(struct tape_reader *r, const uint8_t *body, size_t len, struct err *e);
+
+static int load(struct tape_reader *r, size_t m, decode_member *decode, struct err *e)
+{
+    const uint8_t *body;
+    int bad = container_read(r->container, m, &r->buf, &body, e);
+    if (bad)
+        return bad;
+    bad = decode(r, body, container_member(r->container, m)->size_bytes, e);
     return bad ? container_blame(r->container, m, e) : 0;
 }
 
@@ -152,7 +166,7 @@ static size_t late_begin(const struct tape_reader *r, size_t chunk)
 static int load_chunk(struct tape_reader *r, size_t chunk, struct err *e)
 {
     size_t m = r->chunks.list[chunk].member;
-    int bad = load_block(r, m, e);
+    int bad = load(r, m, decode_block, e);
     if (bad)
         return bad;
     struct member_extent found = block_extent(&r->chunk);
@@ -162,7 +176,7 @@ static int load_chunk(struct tape_reader *r, size_t chunk, struct err *e)
     }
     for (size_t i = late_begin(r, chunk); i < r->late.count && r->late.list[i].chunk == chunk; i++) {
         m = r->late.list[i].member;
-        bad = load_late(r, m, e);
+        bad = load(r, m, decode_late, e);
         if (bad)
             return bad;
         if (patch(&r->chunk, &r->late_chunk, e) < 0)
@@ -213,7 +227,7 @@ static int open_dict(struct tape_reader *r, size_t m, struct err *e)
 static int open_block(struct tape_reader *r, size_t m, struct err *e)
 {
     if (!r->totals.finished) {
-        int bad = load_block(r, m, e);
+        int bad = load(r, m, decode_block, e);
         if (bad)
             return bad;
         struct member_extent found = block_extent(&r->chunk);
@@ -261,7 +275,7 @@ static int count_late(struct tape_reader *r, struct err *e)
 static int open_late(struct tape_reader *r, size_t m, struct err *e)
 {
     if (!r->totals.finished) {
-        int bad = load_late(r, m, e);
+        int bad = load(r, m, decode_late, e);
         if (bad)
             return bad;
         struct member_extent found = late_extent(&r->late_chunk);

@@ -55,9 +55,9 @@ int tape_writer_open(struct tape_writer **out, const char *path, const struct ta
     struct tape_writer *w = calloc(1, sizeof *w);
     int r = w ? chunk_encoder_open(&w->encoder, LEVEL, e) : err_sys(e, ENOMEM, "cannot create '%s'", path);
     if (!r)
-        r = chunk_block_alloc(&w->chunk, e);
+        r = chunk_block_alloc(&w->chunk, COLUMNS_COUNT_MAX, e);
     if (!r)
-        r = chunk_late_alloc(&w->late_chunk, e);
+        r = chunk_late_alloc(&w->late_chunk, COLUMNS_COUNT_MAX, e);
     if (!r)
         r = container_create(&w->container, path, e);
     if (!r)

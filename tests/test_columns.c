@@ -78,7 +78,7 @@ static int round_trip(uint32_t count, struct bytes *packed, struct err *e)
     packed->len = 0;
     arrays(&in, from);
     arrays(&out, to);
-    assert_done(columns_open(&c, e), *e);
+    assert_done(columns_open(&c, true, e), *e);
     columns_pack(c, spec, (const void *const *)from, KINDS, count, &p);
     assert_done(packer_end(&p, e), *e);
     assert_done(unpack(&u, packed->data, packed->len, e), *e);
@@ -189,7 +189,7 @@ static int unpack_one(const struct column_spec *s, const char *coding, uint64_t 
     pack_uint(&p, shift);
     pack_uint(&p, 0);
     memset(pack_bin_room(&p, len), fill_byte, len);
-    assert_done(columns_open(&c, &e), e);
+    assert_done(columns_open(&c, false, &e), e);
     assert_done(unpack(&u, b.data, b.len, &e), e);
     int r = columns_unpack(c, s, list, 1, count, unpacked_root(u), &e);
     unpacked_release(&u);

@@ -62,8 +62,10 @@ static struct member_extent extent_of(unsigned kind, const uint8_t *data, size_t
     struct member_extent x = {0};
     void *arrays[COLUMNS_MAX];
     uint32_t count;
-    if (!decoder && (chunk_decoder_open(&decoder, NULL) < 0 || chunk_block_alloc(&block, NULL) < 0 ||
-                            chunk_late_alloc(&late, NULL) < 0 || chunk_result_alloc(&result, NULL) < 0))
+    if (!decoder && (chunk_decoder_open(&decoder, NULL) < 0 ||
+                            chunk_block_alloc(&block, COLUMNS_COUNT_MAX, NULL) < 0 ||
+                            chunk_late_alloc(&late, COLUMNS_COUNT_MAX, NULL) < 0 ||
+                            chunk_result_alloc(&result, COLUMNS_COUNT_MAX, NULL) < 0))
         abort();
     const struct chunk_spec *spec = kind == BLOCK  ? &chunk_spec_block
                                     : kind == LATE ? &chunk_spec_late
@@ -74,7 +76,8 @@ static struct member_extent extent_of(unsigned kind, const uint8_t *data, size_t
         chunk_late_arrays(&late, arrays);
     else if (kind == RESULT)
         chunk_result_arrays(&result, arrays);
-    if (chunk_decode_content(decoder, spec, data, len, arrays, &x.first, &count, NULL) < 0)
+    if (chunk_decode_content(decoder, spec, data, len, &x.first, &count, NULL) < 0 ||
+            chunk_decode_columns(decoder, spec, arrays, NULL) < 0)
         return (struct member_extent){0};
     x.count = count;
     x.begin_ns = times[0];
