@@ -147,6 +147,27 @@ static int make_sides(struct session *s, struct err *e)
     return 0;
 }
 
+/* ---- the tape ---- */
+
+/* A tape that is not all of the workload is replayed, but not in silence. */
+static int open_tape(struct session *s, struct err *e)
+{
+    const char *path = s->settings.tape;
+    int r = tape_reader_open(&s->tape, path, e);
+    if (r < 0)
+        return r;
+    const struct tape_totals *totals = tape_reader_totals(s->tape);
+    if (!totals->finished)
+        fprintf(stderr, "iotape-replay: warning: '%s' is unfinished: it ends after %llu records\n", path,
+                (unsigned long long)totals->records);
+    if (totals->lost)
+        fprintf(stderr, "iotape-replay: warning: '%s' has lost %llu events\n", path,
+                (unsigned long long)totals->lost);
+    if (tape_reader_stream_count(s->tape) == 0)
+        return err_set(e, ENODATA, "nothing to replay: '%s' has no streams", path);
+    return 0;
+}
+
 /* ---- plans ---- */
 
 struct feed_source session_source(const struct session *s, const struct session_side *side)
@@ -209,9 +230,7 @@ int session_open(struct session *s, const struct settings *settings, struct err 
     *s = (struct session){.settings = *settings, .until_ns = UINT64_MAX};
     if (settings->for_ns && settings->from_ns <= UINT64_MAX - settings->for_ns)
         s->until_ns = settings->from_ns + settings->for_ns;
-    int r = tape_reader_open(&s->tape, settings->tape, e);
-    if (r == 0 && tape_reader_stream_count(s->tape) == 0)
-        r = err_set(e, ENODATA, "nothing to replay: '%s' has no streams", settings->tape);
+    int r = open_tape(s, e);
     if (r == 0)
         r = make_sides(s, e);
     if (r == 0)
@@ -224,7 +243,7 @@ int session_open(struct session *s, const struct settings *settings, struct err 
 void session_close(struct session *s)
 {
     for (size_t i = 0; i < s->sides; i++) {
-        run_writer_close(s->side[i].run, false);
+        run_writer_close(s->side[i].run, true); /* begun, and nothing measured */
         plan_release(&s->side[i].plan);
         free(s->side[i].target);
         free(s->side[i].name);

@@ -103,9 +103,13 @@ run $replay large.tape --to mib.img -o a.run --fit wrap
 is "$status,$(rep a.run fit_wrapped),$(rep a.run records)" 0,2,4 "wrap: counted, done"
 is "$(csv a.run | awk -F, '$2==2 || $2==4 {print $5":"$6}' | tr '\n' ' ')" "0:4096 0:1048576 " "3 TiB modulo 1 MiB; the discard is cut"
 # A discard of 4 GiB - 512 needs no buffer: not even a target that keeps nothing.
-run bash -c "ulimit -v 1500000; exec $replay large.tape --to null: -o a.run"
-is $status 0 "a discard of 4,294,966,784 bytes in 1.5 GB of address space"
-[ $status = 0 ] || note "$err"
+if bash -c "ulimit -v 1500000; exec $replay --version" >/dev/null 2>&1; then
+    run bash -c "ulimit -v 1500000; exec $replay large.tape --to null: -o a.run"
+    is $status 0 "a discard of 4,294,966,784 bytes in 1.5 GB of address space"
+    [ $status = 0 ] || note "$err"
+else
+    skip 1 "a sanitizer needs more address space"
+fi
 
 # Blocks 0 to 3 and 16 to 31 are touched. Nothing is written by --dry-run and --read-only.
 rm -f dry.img

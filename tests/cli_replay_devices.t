@@ -12,7 +12,7 @@ iolog() {
     rm -f $name.tape
     $record -o $name.tape --import $name.iolog 2>/dev/null || note "cannot import $name"
 }
-rep() { $analyze show --json "$1" | $python -c "import json,sys; print(json.load(sys.stdin)['repetitions'][${3:-1}-1]['$2'])"; }
+rep() { $analyze show --json "$1" | $python -c "import json,sys; print(json.load(sys.stdin)['repetitions'][${3:-1}-1]['$2'])" 2>/dev/null; }
 csv() { $analyze export "$1" --format csv | tail -n +2; }
 
 # 200 reads and writes of 4 KiB, 10 us apart.
@@ -36,6 +36,26 @@ run $replay work.tape --to $slow -o a.run --timing recorded
 is "$status,$(rep a.run records)" 0,200 "a slow device at recorded times"
 ok $(($(rep a.run depth_max) <= 8)) "more are in flight than asap had"
 is "$(csv a.run | sort -t, -k2n | awk -F, '$7 != ($2-1)*10000 || $9 != $8-$7 {bad++} END {print bad+0}')" 0 "schedule and lateness"
+
+# closed: a tape of one at a time, 100 us each, stays so on a device of 5 ms; recorded times would not (the control).
+if $BUILD/tests/tool_make tape serial.tape records=40 latency_us=100; then
+    run $replay serial.tape --to $slow -o a.run
+    is "$status,$(rep a.run depth_max),$(rep a.run depth_recorded),$(rep a.run depth_capped)" 0,1,1,0 "closed: never two in flight"
+    is "$($analyze show --json a.run | $python -c "
+import json,sys; j=json.load(sys.stdin); r=j['repetitions'][0]
+print(j['options']['timing'], r['elapsed_ns'] - r['zero_latency_ns'] >= 36 * 5e6)")" "closed True" "it is the default, and waits for each"
+    run $replay serial.tape --to $slow -o a.run --timing recorded
+    ok $(($(rep a.run depth_max) <= 1)) "recorded: more than one in flight"
+else
+    skip 3 "cannot make a tape"
+fi
+if [ -e "$shared/cases/block/depth-64.blktrace.0" ] &&
+    $record -o deep.tape --import "$shared/cases/block/depth-64.blktrace.0" 2>/dev/null; then
+    run $replay deep.tape --to $slow -o a.run
+    is "$status,$(rep a.run depth_max),$(rep a.run depth_recorded)" 0,64,64 "closed: 64 in flight as recorded"
+else
+    skip 1 "no test case here"
+fi
 
 # Failing I/O.
 nbd_loop 64M --filter=error memory 64M error-pread=EIO error-pread-rate=100% error-pread-file=$tmp/fail.now \
@@ -64,8 +84,8 @@ is "$(csv b.run | awk -F, '$11 && $4 != "read" {n++} END {print n+0}')" 0 "only 
 # Flags reach the device: nbdkit's log is the witness.
 nbd_loop 64M --filter=log memory 64M logfile=$tmp/nbd.log 2>/dev/null || skip_all "no logging device"
 logged=$loop
-[ -e "$top/../shared/cases/block/fua-preflush.blktrace.0" ] && case=$top/../shared/cases/block/fua-preflush.blktrace.0
-if [ -n "${case:-}" ] && $record -o fua.tape --import "$case" 2>/dev/null; then
+case=$shared/cases/block/fua-preflush.blktrace.0
+if [ -e "$case" ] && $record -o fua.tape --import "$case" 2>/dev/null; then
     run $replay fua.tape --to $logged -o a.run --timing recorded
     is "$status,$(rep a.run records),$(rep a.run unsupported),$(rep a.run errors)" 0,6,0,0 "preflush, FUA, flush and discard"
     is "$(rep a.run two_step)" 2 "the preflush write and the discard are two-step"
