@@ -72,8 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (!decoder)
         require(chunk_decoder_open(&decoder, NULL));
     for (int i = 0; i < 3; i++)
-        if (chunk_decode_content(decoder, list[i].spec, data, len, list[i].arrays, &number, &count, NULL) ==
-                0)
+        if (chunk_decode_content(decoder, list[i].spec, data, len, &number, &count, NULL) == 0 &&
+                chunk_decode_columns(decoder, list[i].spec, list[i].arrays, NULL) == 0)
             again(decoder, &list[i], number, count);
     return 0;
 }
