@@ -13,10 +13,12 @@
 #include <fcntl.h>
 #include <linux/blkpg.h>
 #include <linux/loop.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
@@ -275,6 +277,48 @@ static void describe_throttle(void **state)
     facts_release(&f);
 }
 
+/* An overlay's mount options hold paths: they are left out, the others stay. The mount is this process's
+ * own. */
+static void mount_options_are_impersonal(void **state)
+{
+    char dir[] = "/dev/shm/iotape-host.XXXXXX", path[96], options[256];
+    struct tape_stream s = {0};
+    struct err e = {0};
+    FILE *f;
+
+    (void)state;
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        SKIP("needs root");
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(mount("none", dir, "tmpfs", 0, "size=1m"), 0);
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%c", dir, "luwm"[i]);
+        assert_int_equal(mkdir(path, 0755), 0);
+    }
+    snprintf(options, sizeof options, "lowerdir=%s/l,upperdir=%s/u,workdir=%s/w", dir, dir, dir);
+    bool mounted = mount("none", path, "overlay", MS_NOATIME, options) == 0;
+    if (mounted) {
+        strcat(path, "/file");
+        f = fopen(path, "we");
+        assert_non_null(f);
+        fclose(f);
+        assert_int_equal(host_stream(path, salt, &s, &e), 0);
+        *strrchr(path, '/') = '\0';
+        umount(path);
+    }
+    umount(dir);
+    rmdir(dir);
+    if (!mounted)
+        SKIP("needs overlay mounts");
+    assert_string_equal(facts_get(&s.device, "fs"), "overlay");
+    assert_non_null(strstr(facts_get(&s.device, "fs_options"), "rw,noatime"));
+    assert_null(strstr(facts_get(&s.device, "fs_options"), "dir="));
+    check_impersonal(&s.device, "/");
+    assert_string_equal(s.name, "file");
+    assert_int_equal(s.capacity_bytes, 0);
+    tape_stream_release(&s);
+}
+
 /* uname(2) and sysconf(3) are asked again here; the host's name must not be in it. */
 static void describe_host(void **state)
 {
@@ -333,6 +377,7 @@ int main(void)
             cmocka_unit_test(describe_throttle),
             cmocka_unit_test(describe_host),
             cmocka_unit_test(describe_virtualisation),
+            cmocka_unit_test(mount_options_are_impersonal),
     };
     return cmocka_run_group_tests_name("host", tests, NULL, NULL);
 }
