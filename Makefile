@@ -15,7 +15,7 @@ SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
 
 # What Debian 12 calls what we need: to build, and to run the tests.
 BUILD_PACKAGES := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
-	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev
+	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev libnbd-dev
 TEST_PACKAGES  := libcmocka-dev perl fio e2fsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
 	fuse3 kmod blktrace
 
@@ -26,7 +26,7 @@ ALL_LDFLAGS  := $(LDFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN))
 
 TAPE_LIBS    := -larchive -lmsgpackc -lzstd -lxxhash -lmd -lcsv -ljansson -lm
 RECORD_LIBS  := -lbpf
-REPLAY_LIBS  := -laio -lblkid -lroaring
+REPLAY_LIBS  := -laio -lblkid -lroaring -lnbd
 ANALYZE_LIBS :=
 
 TAPE_SRC    := $(wildcard formats/*.c formats/base/*.c formats/import/*.c formats/export/*.c formats/results/*.c)
