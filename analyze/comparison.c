@@ -95,7 +95,6 @@ static int fill_row(struct row *row, const double *values, const struct comparis
         return 0;
     }
     row->p = s.p;
-    row->conf = s.conf > 0 ? s.conf : NAN;
     return flags_add(&row->flags, e, "not_positive:difference=%.6g", s.estimate);
 }
 

@@ -216,7 +216,7 @@ static void test_zeros(void **state)
     fill(&f, 0, 5, one, base, 1000);
     fill(&f, 1, 5, one, cand, 1000);
     const struct row *r = make(&f, TIMING_ASAP, "read_latency_mean");
-    assert_true(isnan(r->ratio_hl) && isnan(r->change_pct) && isnan(r->overhead_lo));
+    assert_true(isnan(r->ratio_hl) && isnan(r->change_pct) && isnan(r->overhead_lo) && isnan(r->conf));
     near(r->median_cand, 3);
     assert_string_equal(r->flags.text, "not_positive:difference=3");
     assert_int_equal(r->verdict, VERDICT_SLOWER); /* ranks need no ratio */
