@@ -52,6 +52,17 @@ else
     skip 3 "needs blkparse"
 fi
 
+# ---- blktrace: a simulated block layer that knows what happened ----
+for old in 0 1; do
+    $python "$here/blktrace_world.py" "$tmp/w$old" 4000 $((42 + old)) $old
+    run "$record" --import "$tmp/w$old" -o "$tmp/w$old.tape"
+    is "$status" 0 "a simulated trace is imported (old kernel: $old)"
+    "$analyze" export "$tmp/w$old.tape" --format csv | sed 1d | cut -d, -f1,2,4,6-9 | sort >"$tmp/got"
+    sort "$tmp/w$old.truth" >"$tmp/wanted"
+    [ -s "$tmp/wanted" ] && cmp -s "$tmp/wanted" "$tmp/got"; ok $? "merged, split, remapped, requeued: each I/O once, with its true end"
+    cmp -s "$tmp/wanted" "$tmp/got" || note "$(diff "$tmp/wanted" "$tmp/got" | head)"
+done
+
 # ---- fio's own log of a run ----
 if command -v fio >/dev/null; then
     (cd "$tmp" && fio --name=a --filename="$tmp/fio.dat" --size=4M --rw=randrw --bs=4k --fsync=16 --ioengine=sync \
