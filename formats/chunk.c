@@ -95,7 +95,7 @@ int chunk_decode_content(struct chunk_decoder *c, const struct chunk_spec *spec,
         size_t len, uint64_t *number, uint32_t *count, struct err *e)
 {
     unpacked_release(&c->unpacked);
-    int r = unpack(&c->unpacked, content, len, e);
+    int r = unpack(&c->unpacked, content, len, PACK_OBJECTS_FEW, e);
     if (r < 0)
         return r;
     struct value map = unpacked_root(c->unpacked);

@@ -48,7 +48,7 @@ int container_end_parse(const uint8_t tail[CONTAINER_TAIL], struct container_end
     if (!all_zero(trailer, ARCHIVE_TRAILER, &at))
         return err_set(e, EBADMSG, "trailer after it is not zero (its byte %zu)", at);
     struct unpacked *u = NULL;
-    r = unpack(&u, body, CONTAINER_END_SIZE, e);
+    r = unpack(&u, body, CONTAINER_END_SIZE, PACK_OBJECTS_FEW, e);
     if (r < 0)
         return r;
     struct value map = unpacked_root(u);

@@ -173,7 +173,7 @@ static int take_index(struct container *c, struct err *e)
     r = unpack_check_seal(body, m.size_bytes, e);
     if (r < 0)
         return r;
-    r = unpack(&c->unpacked, body, m.size_bytes, e);
+    r = unpack(&c->unpacked, body, m.size_bytes, m.size_bytes / 4 + 65536, e);
     if (r < 0)
         return r;
     return take_members(c, value_get(unpacked_root(c->unpacked), "members"), e);

@@ -68,7 +68,7 @@ int dict_read(struct dict *d, const uint8_t *body, size_t len, struct err *e)
     struct unpacked *u = NULL;
     int r = unpack_check_seal(body, len, e);
     if (!r)
-        r = unpack(&u, body, len, e);
+        r = unpack(&u, body, len, len / 2 + PACK_OBJECTS_FEW, e);
     if (r < 0)
         return r;
     struct value map = unpacked_root(u);

@@ -119,6 +119,7 @@ struct unpacked {
 
 struct scan {
     const uint8_t *at, *end;
+    uint64_t budget; /* of objects */
 };
 
 static bool scan_skip(struct scan *s, uint64_t len)
@@ -178,19 +179,20 @@ static bool scan_object(struct scan *s, unsigned depth)
     uint64_t bytes, objects;
     if (depth > PACK_DEPTH_MAX || !scan_head(s, &bytes, &objects) || !scan_skip(s, bytes))
         return false;
-    if (objects > (uint64_t)(s->end - s->at)) /* each takes a byte at least */
+    if (objects > (uint64_t)(s->end - s->at) || objects > s->budget) /* each takes a byte at least */
         return false;
+    s->budget -= objects;
     while (objects--)
         if (!scan_object(s, depth + 1))
             return false;
     return true;
 }
 
-int unpack(struct unpacked **out, const void *data, size_t len, struct err *e)
+int unpack(struct unpacked **out, const void *data, size_t len, size_t max_objects, struct err *e)
 {
-    struct scan s = {data, (const uint8_t *)data + len};
+    struct scan s = {data, (const uint8_t *)data + len, max_objects};
     if (!scan_object(&s, 1) || s.at != s.end)
-        return err_set(e, EBADMSG, "is not well-formed msgpack (byte %zu of the content)",
+        return err_set(e, EBADMSG, "is not well-formed msgpack, or too large (byte %zu of the content)",
                 (size_t)(s.at - (const uint8_t *)data));
     struct unpacked *u = calloc(1, sizeof *u);
     if (!u || !msgpack_zone_init(&u->zone, 4096)) {
@@ -227,7 +229,7 @@ int unpack_check_seal(const void *data, size_t len, struct err *e)
     if (len < SEAL_BYTES + sizeof key ||
             memcmp(end - SEAL_BYTES - (sizeof key - 2), key, sizeof key - 1) != 0)
         return err_set(e, EBADMSG, "has no digest at its end");
-    struct scan s = {end - SEAL_BYTES + 1, end};
+    struct scan s = {end - SEAL_BYTES + 1, end, 0};
     uint64_t sum = 0;
     if (!scan_number(&s, 8, &sum) || sum != digest64(data, len - SEAL_BYTES))
         return err_set(e, EBADMSG, "digest does not match");

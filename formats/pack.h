@@ -54,8 +54,12 @@ struct value {
     const void *node;
 };
 
-/* Reads one object that fills `data` to the end. -EBADMSG for what is malformed or beyond the bounds. */
-int unpack(struct unpacked **u, const void *data, size_t len, struct err *e);
+/* Reads one object that fills `data` to the end, with at most `max_objects` in it (each takes 24 bytes of
+ * memory, and may have taken one in the file). -EBADMSG for what is malformed or beyond the bounds. */
+int unpack(struct unpacked **u, const void *data, size_t len, size_t max_objects, struct err *e);
+
+/* Enough for a member that is no list. */
+#define PACK_OBJECTS_FEW 8192
 void unpacked_release(struct unpacked **u);
 struct value unpacked_root(const struct unpacked *u);
 

@@ -94,7 +94,7 @@ static int load_plain(struct run_reader *r, size_t m, struct unpacked **u, struc
     size_t len = container_member(r->container, m)->size_bytes;
     bad = unpack_check_seal(body, len, e);
     if (!bad)
-        bad = unpack(u, body, len, e);
+        bad = unpack(u, body, len, PACK_OBJECTS_FEW, e);
     return bad ? container_blame(r->container, m, e) : 0;
 }
 

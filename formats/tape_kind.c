@@ -17,7 +17,7 @@ static int read_kind(struct container *c, enum tape_kind *kind, struct err *e)
     size_t len = container_member(c, 0)->size_bytes;
     r = unpack_check_seal(body, len, e);
     if (!r)
-        r = unpack(&u, body, len, e);
+        r = unpack(&u, body, len, PACK_OBJECTS_FEW, e);
     if (!r)
         r = describe_read_head(unpacked_root(u), kind, e);
     return r < 0 ? container_blame(c, 0, e) : 0;

@@ -198,7 +198,7 @@ static int open_info(struct tape_reader *r, struct err *e)
     size_t len = container_member(r->container, 0)->size_bytes;
     bad = unpack_check_seal(body, len, e);
     if (!bad)
-        bad = unpack(&u, body, len, e);
+        bad = unpack(&u, body, len, PACK_OBJECTS_FEW, e);
     if (!bad)
         bad = describe_read_head(unpacked_root(u), &kind, e);
     if (!bad && kind == TAPE_KIND_RECORDING)

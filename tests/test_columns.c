@@ -81,7 +81,7 @@ static int round_trip(uint32_t count, struct bytes *packed, struct err *e)
     assert_done(columns_open(&c, true, e), *e);
     columns_pack(c, spec, (const void *const *)from, KINDS, count, &p);
     assert_done(packer_end(&p, e), *e);
-    assert_done(unpack(&u, packed->data, packed->len, e), *e);
+    assert_done(unpack(&u, packed->data, packed->len, 100, e), *e);
     int r = columns_unpack(c, spec, to, KINDS, count, unpacked_root(u), e);
     unpacked_release(&u);
     columns_close(c);
@@ -190,7 +190,7 @@ static int unpack_one(const struct column_spec *s, const char *coding, uint64_t 
     pack_uint(&p, 0);
     memset(pack_bin_room(&p, len), fill_byte, len);
     assert_done(columns_open(&c, false, &e), e);
-    assert_done(unpack(&u, b.data, b.len, &e), e);
+    assert_done(unpack(&u, b.data, b.len, 100, &e), e);
     int r = columns_unpack(c, s, list, 1, count, unpacked_root(u), &e);
     unpacked_release(&u);
     columns_close(c);
@@ -233,11 +233,13 @@ static void hostile_msgpack_is_refused(void **state)
             {2, "\x01\x02"}, {1, "\xc1"}, {9, "\x91\x91\x91\x91\x91\x91\x91\x91\x90"}, {2, "\xd4\x01"},
             {1, "\xcf"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(unpack(&u, bad[i].bytes, bad[i].len, &e), -EBADMSG);
+        assert_int_equal(unpack(&u, bad[i].bytes, bad[i].len, 100, &e), -EBADMSG);
         assert_null(u);
     }
-    assert_done(unpack(&u, "\x91\x91\x91\x91\x91\x91\x91\x90", 8, &e), e);
+    assert_done(unpack(&u, "\x91\x91\x91\x91\x91\x91\x91\x90", 8, 7, &e), e);
     unpacked_release(&u);
+    assert_int_equal(
+            unpack(&u, "\x91\x91\x91\x91\x91\x91\x91\x90", 8, 6, &e), -EBADMSG); /* one object too many */
 }
 
 int main(void)
