@@ -256,11 +256,15 @@ static int gather(struct engine *en, uint64_t now_ns, uint64_t *due_ns, struct e
 
 static int submit(struct engine *en, struct err *e)
 {
-    if (flight_waiting(en->flight) == 0)
+    unsigned waiting = flight_waiting(en->flight);
+    if (waiting == 0)
         return 0;
     int left = flight_submit(en->flight, pace_now_ns(), en->start_ns, en->o->timing == TIMING_ASAP, e);
     if (left > 0)
         note_capped(en);
+    if (en->o->progress)
+        __atomic_store_n(en->o->progress, *en->o->progress + waiting - (left > 0 ? (unsigned)left : 0),
+                __ATOMIC_RELAXED);
     if (flight_count(en->flight) > en->result->depth_max)
         en->result->depth_max = flight_count(en->flight);
     return left < 0 ? left : 0;

@@ -25,6 +25,7 @@ struct engine_options {
     struct content_write write; /* seed and repetition */
     struct work_pool *pool;
     const volatile sig_atomic_t *stop; /* set by a signal: cut the repetition short */
+    uint64_t *progress; /* NULL, or where to count I/Os that were issued, for another thread to look at */
 };
 
 struct engine_result {

@@ -12,6 +12,7 @@
 #include "replay/fill.h"
 #include "replay/hoststat.h"
 #include "replay/results.h"
+#include "replay/ticker.h"
 
 /* Recorded timing may fall behind without end on a slow target. */
 #define DEPTH_BOUND 8192
@@ -48,6 +49,7 @@ struct repetition {
     struct session *session;
     struct session_side *side;
     bool warmup;
+    uint64_t issued; /* so far */
     struct feed_counts counts;
     struct engine_result engine;
     struct results_sum sum;
@@ -98,7 +100,8 @@ static int measure(struct repetition *rep, const volatile sig_atomic_t *stop, st
             .max_errors = s->settings.max_errors,
             .write = {.seed = s->settings.seed, .repetition = side->repetitions},
             .pool = s->pool,
-            .stop = stop};
+            .stop = stop,
+            .progress = &rep->issued};
     struct results *results;
     struct feed *feed;
     work_pool_reset(s->pool);
@@ -118,6 +121,21 @@ static int measure(struct repetition *rep, const volatile sig_atomic_t *stop, st
     rep->events = sum_events(s, side);
     int stored = results_close(results, &rep->sum, r < 0 ? NULL : e);
     return r < 0 ? r : stored;
+}
+
+static int measure_shown(struct repetition *rep, const volatile sig_atomic_t *stop, struct err *e)
+{
+    const struct settings *set = &rep->session->settings;
+    struct ticker *ticker;
+    char title[256];
+    snprintf(title, sizeof title, "%.200s: repetition %u of %llu", rep->side->name, rep->side->repetitions,
+            (unsigned long long)(set->runs + set->warmup));
+    int r = ticker_open(&ticker, title, &rep->issued, rep->side->plan.records, e);
+    if (r < 0)
+        return r;
+    r = measure(rep, stop, e);
+    ticker_close(ticker);
+    return r;
 }
 
 static void fill_summary(const struct repetition *rep, struct run_repetition *out)
@@ -206,7 +224,7 @@ static int repeat_once(struct session *s, struct session_side *side, bool warmup
     rep->session = s;
     rep->side = side;
     rep->warmup = warmup;
-    r = measure(rep, stop, e);
+    r = measure_shown(rep, stop, e);
     if (r == 0)
         r = fill_mark(s, side, e);
     if (r < 0)

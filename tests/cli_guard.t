@@ -103,6 +103,21 @@ refused $disk "$file" "in use by another program" "a device that is held" --over
 refused "$file" "$file" "in use by another program" "the file behind a held loop device" --overwrite-data
 kill $holder; wait $holder 2>/dev/null
 
+# As QEMU locks its images: some bytes, for reading.
+cat >lock.py <<'EOF'
+import fcntl, os, sys, time
+fd = os.open(sys.argv[1], os.O_RDWR)
+fcntl.lockf(fd, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, 100)
+open("locked", "w").close()
+time.sleep(60)
+EOF
+truncate -s 16M vm.img
+$python lock.py vm.img & holder=$!; cleanup "kill $holder"
+wait_for 10 test -e locked
+refused vm.img vm.img "another program has locked it" "the image of a running virtual machine" --overwrite-data
+kill $holder; wait $holder 2>/dev/null
+accepted vm.img "the same when it no longer runs"
+
 mkswap $disk >/dev/null 2>&1
 if swapon $disk 2>/dev/null; then
     cleanup "swapoff $disk"

@@ -62,6 +62,20 @@ static int open_fd(struct aio_target *a, int flags, struct err *e)
     return err_sys(e, errno, "cannot open '%s'", a->path);
 }
 
+/* A virtual machine's image is locked as a rule (QEMU's file-posix.c: open file description locks on some of
+ * its bytes), and so are other iotapes' (flock). Where a file system has no locks, there is nothing to know.
+ */
+static int lock_file(struct aio_target *a, struct err *e)
+{
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (a->read_only)
+        return 0;
+    if ((flock(a->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) ||
+            (fcntl(a->fd, F_OFD_SETLK, &all) < 0 && (errno == EAGAIN || errno == EACCES)))
+        return err_set(e, EBUSY, "'%s' is in use: another program has locked it", a->path);
+    return 0;
+}
+
 static int open_block(struct aio_target *a, struct err *e)
 {
     uint64_t size;
@@ -69,6 +83,8 @@ static int open_block(struct aio_target *a, struct err *e)
     int r = a->read_only ? 0 : claims_take(&a->claims, a->path, e);
     if (r == 0)
         r = open_fd(a, a->read_only ? 0 : O_EXCL, e);
+    if (r == 0)
+        r = lock_file(a, e);
     if (r < 0)
         return r;
     if (ioctl(a->fd, BLKGETSIZE64, &size) < 0 || ioctl(a->fd, BLKSSZGET, &sector) < 0)
@@ -79,15 +95,6 @@ static int open_block(struct aio_target *a, struct err *e)
     a->base.size_bytes = size;
     a->base.sector_bytes = (uint32_t)sector;
     return 0;
-}
-
-static int lock_file(struct aio_target *a, struct err *e)
-{
-    if (a->read_only || flock(a->fd, LOCK_EX | LOCK_NB) == 0)
-        return 0;
-    if (errno == EWOULDBLOCK)
-        return err_set(e, EBUSY, "'%s' is in use: another program has locked it", a->path);
-    return err_sys(e, errno, "cannot lock '%s'", a->path);
 }
 
 static int open_file(struct aio_target *a, uint64_t size_bytes, struct err *e)
