@@ -129,7 +129,7 @@ static bool narrow(struct window *w)
         return false;
     unsigned bits = 63U - (unsigned)__builtin_clzll(w->width);
     w->shift = bits > CUT_BITS ? bits - CUT_BITS : 0;
-    memset(w->parts, 0, sizeof *w->parts << CUT_BITS);
+    memset(w->parts, 0, sizeof *w->parts << (bits - w->shift));
     return true;
 }
 
