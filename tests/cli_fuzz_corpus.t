@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Every fuzz target runs over its corpus (tests/fuzz/corpus/NAME for fuzz_NAME): what once crashed a parser, and what it
 # should understand.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # A tape is read by another language with nothing but tar, zstd and a generic msgpack decoder, from TAPE.md alone: what the
 # writers were given, what that reader finds and what iotape-analyze exports are the same.
 . "$(dirname "$0")/lib.sh"
