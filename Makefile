@@ -15,9 +15,10 @@ SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
 
 # What Debian 12 calls what we need: to build, and to run the tests.
 BUILD_PACKAGES := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
-	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev libnbd-dev
+	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev libnbd-dev libiscsi-dev libnfs-dev
 TEST_PACKAGES  := libcmocka-dev perl fio e2fsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
-	fuse3 kmod blktrace
+	fuse3 kmod blktrace tgt libiscsi-bin \
+	nfs-ganesha nfs-ganesha-vfs nfs-ganesha-mem rpcbind
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 ALL_CPPFLAGS := -D_GNU_SOURCE -I. -I$(BUILD) $(CPPFLAGS)
@@ -26,7 +27,7 @@ ALL_LDFLAGS  := $(LDFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN))
 
 TAPE_LIBS    := -larchive -lmsgpackc -lzstd -lxxhash -lmd -lcsv -ljansson -lm
 RECORD_LIBS  := -lbpf
-REPLAY_LIBS  := -laio -lblkid -lroaring -lnbd
+REPLAY_LIBS  := -laio -lblkid -lroaring -lnbd -liscsi -lnfs
 ANALYZE_LIBS :=
 
 TAPE_SRC    := $(wildcard formats/*.c formats/base/*.c formats/import/*.c formats/export/*.c formats/results/*.c)

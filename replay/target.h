@@ -15,7 +15,7 @@
 #include "formats/facts.h"
 #include "formats/host.h"
 
-#define TARGETS(X) X(null) X(aio) X(nbd)
+#define TARGETS(X) X(null) X(aio) X(nbd) X(iscsi) X(nfs)
 
 /* Data of an I/O is aligned to this. */
 #define TARGET_ALIGN_BYTES 4096
