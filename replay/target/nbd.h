@@ -13,6 +13,8 @@
 #include "replay/target.h"
 
 #define NBD_CONNECTIONS_MAX 64
+/* Of a simple reply, without data (proto.md, "Simple reply message"). */
+#define NBD_REPLY_BYTES 16
 
 /* What a target_io's space holds while it is here. An I/O is one or several steps (a flush before, the
  * operation, a flush after), a step one or several requests. */
@@ -53,10 +55,11 @@ struct nbd_conn {
     struct nbd_target *target;
     struct nbd_handle *handle; /* NULL while down */
     enum nbd_state state;
-    bool ending;          /* its end was noticed within a callback */
-    struct nbd_list ios;  /* whose requests went over it */
-    uint64_t answers;     /* requests that were answered */
-    uint64_t answered_ns; /* the last time that it answered, or had been idle */
+    bool tls;
+    bool ending;             /* its end was noticed within a callback */
+    struct nbd_list ios;     /* whose requests went over it */
+    uint64_t consumed_bytes; /* that answers took on the wire, at least as many as they did */
+    uint64_t answered_ns;    /* the last time that it answered, or had been idle */
     uint64_t retry_ns, deadline_ns;
     uint64_t backoff_ns; /* before the next try */
 };

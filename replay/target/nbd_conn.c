@@ -6,9 +6,11 @@
  * end of an orderly stream is a state (closed) and no error.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "formats/base/units.h"
 #include "replay/pace.h"
@@ -90,16 +92,24 @@ short nbd_conn_wants(const struct nbd_conn *c)
                    (d & LIBNBD_AIO_DIRECTION_WRITE ? POLLOUT : 0));
 }
 
-/* One call takes in one reply, if it is all there: goes on as long as replies come. */
+/* One call takes in one reply, and without one to take libnbd would be stuck: it then waits for nothing else,
+ * neither to send what is half sent nor what is new. So only as many as are there for sure are read. */
 static int read_replies(struct nbd_conn *c)
 {
-    uint64_t before;
-    do {
-        before = c->answers;
+    int available = -1;
+    for (;;) {
+        c->consumed_bytes = 0;
         if (nbd_aio_notify_read(c->handle) < 0)
             return -1;
-    } while (c->answers != before && c->ios.count && !c->ending);
-    return 0;
+        if (c->consumed_bytes == 0 || c->ios.count == 0 || c->ending || c->tls)
+            return 0;
+        if (available >= 0)
+            available -= (int)(c->consumed_bytes < INT_MAX ? c->consumed_bytes : INT_MAX);
+        else if (ioctl(nbd_aio_get_fd(c->handle), FIONREAD, &available) < 0)
+            return 0;
+        if (available < NBD_REPLY_BYTES)
+            return 0;
+    }
 }
 
 void nbd_conn_service(struct nbd_conn *c, short events)
@@ -132,6 +142,7 @@ static void came_up(struct nbd_conn *c)
     struct nbd_target *t = c->target;
     struct nbd_export x;
     c->state = NBD_UP;
+    c->tls = nbd_get_tls_negotiated(c->handle) > 0;
     c->answered_ns = pace_now_ns();
     t->last[0] = 0;
     if (t->export.size_bytes == 0) /* still opening */

@@ -127,6 +127,14 @@ static void request_ended(struct target_io *io, uint64_t now_ns)
         step_ended(io, now_ns);
 }
 
+/* What came with an answer, at most: an error brings none, a part of an I/O less. */
+static uint64_t reply_data_bytes(const struct nbd_target *t, const struct target_io *io)
+{
+    if (io->op != BLOCK_READ)
+        return 0;
+    return io->len_bytes < t->request_bytes ? io->len_bytes : t->request_bytes;
+}
+
 /* libnbd's callback. 1: it may forget the request. */
 static int answered(void *user_data, int *error)
 {
@@ -138,7 +146,7 @@ static int answered(void *user_data, int *error)
         n->lost = true;
         c->ending = true;
     } else {
-        c->answers++;
+        c->consumed_bytes += NBD_REPLY_BYTES + reply_data_bytes(c->target, io);
         c->backoff_ns = 0;
         c->answered_ns = c->target->answered_ns = now_ns;
         if (*error && !n->error)
@@ -355,14 +363,13 @@ static int take_done(struct target_queue *q, struct target_io **done, unsigned m
 /* What is to be polled, and how. */
 struct view {
     unsigned count;
-    bool down;      /* a connection is not up */
-    bool hurry;     /* something is to be settled at once */
-    bool only_read; /* nothing but answers is awaited */
+    bool down;  /* a connection is not up */
+    bool hurry; /* something is to be settled at once */
 };
 
 static struct view list_active(struct target_queue *q)
 {
-    struct view v = {.hurry = q->done.head || q->stepping.head, .only_read = true};
+    struct view v = {.hurry = q->done.head || q->stepping.head};
     for (unsigned i = 0; i < q->targets; i++) {
         for (unsigned k = 0; k < q->target[i]->conns; k++) {
             struct nbd_conn *c = &q->target[i]->conn[k];
@@ -371,7 +378,6 @@ static struct view list_active(struct target_queue *q)
             if (c->ending || c->state == NBD_DOWN || (c->state == NBD_UP && c->ios.count == 0))
                 continue;
             short wants = nbd_conn_wants(c);
-            v.only_read &= wants == POLLIN;
             q->polled[v.count] = c;
             q->poll[v.count++] = (struct pollfd){nbd_aio_get_fd(c->handle), wants, 0};
         }
@@ -383,11 +389,6 @@ static struct view list_active(struct target_queue *q)
 static int serve(struct target_queue *q, uint64_t timeout_ns, struct err *e)
 {
     struct view v = list_active(q);
-    if (timeout_ns == 0 && v.only_read) { /* reading tells as much as polling, and reads */
-        for (unsigned i = 0; i < v.count; i++)
-            nbd_conn_service(q->polled[i], POLLIN);
-        return 1;
-    }
     uint64_t most_ns = v.hurry ? 0 : v.down ? TURN_DOWN_NS : TURN_NS;
     uint64_t wait_ns = timeout_ns < most_ns ? timeout_ns : most_ns;
     struct timespec t = {(time_t)(wait_ns / NS_PER_S), (long)(wait_ns % NS_PER_S)};
