@@ -438,6 +438,21 @@ static void stalled(void **state)
         assert_int_equal(c.records[i].latency_ns, 4);
 }
 
+/* A completion is missing. Seconds later the same place is read again: that end is the later read's. */
+static void lost_completion(void **state)
+{
+    (void)state;
+    IMPORT({.t = 0, .a = BT_QUEUE, .c = R, .s = 8, .b = 512},
+            {.t = 1, .a = BT_ISSUE, .c = R, .s = 8, .b = 512},
+            {.t = 3000000000, .a = BT_QUEUE, .c = R, .s = 80, .b = 512},
+            {.t = 5000000000, .a = BT_QUEUE, .c = R, .s = 8, .b = 512},
+            {.t = 5000000001, .a = BT_ISSUE, .c = R, .s = 8, .b = 512},
+            {.t = 5000000100, .a = BT_COMPLETE, .c = R, .s = 8, .b = 512});
+    assert_int_equal(c.count, 3);
+    assert_int_equal(c.records[0].latency_ns, NO);
+    assert_int_equal(c.records[2].latency_ns, 100);
+}
+
 static void passthrough(void **state)
 {
     (void)state;
@@ -692,6 +707,7 @@ int main(void)
             TEST(error_of_completion),
             TEST(same_place),
             TEST(stalled),
+            TEST(lost_completion),
             TEST(passthrough),
             TEST(unknown_actions),
             TEST(issuers),

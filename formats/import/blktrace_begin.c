@@ -76,20 +76,37 @@ static int begin(struct bt_matcher *m, const struct bt_event *ev, uint16_t devic
 
 /* ---- the pieces of a request ---- */
 
+#define FITS_BEST 4
+
+/* How well a piece fits what is wanted: 0 not at all. What is open for longer than BT_HOLD_NS (late) has
+ * probably lost its completion, and must not take that of a younger one. */
+static int fits(const struct bt_piece *p, enum bt_want want)
+{
+    switch (want) {
+    case BT_ANY:
+        return FITS_BEST;
+    case BT_NOT_ISSUED:
+        return p->issued ? 0 : FITS_BEST;
+    case BT_ISSUED_FIRST:
+        break;
+    }
+    return (p->issued ? 3 : 1) + !p->io->late;
+}
+
 struct bt_piece *bt_piece_for(
         struct bt_matcher *m, uint16_t device, enum bt_class class, uint64_t sector, enum bt_want want)
 {
-    struct bt_piece *p = bt_piece_at(&m->open, device, class, sector), *first = NULL;
+    struct bt_piece *p = bt_piece_at(&m->open, device, class, sector), *best = NULL;
+    int best_fit = 0;
 
-    for (int i = 0; p && i < BT_SEARCH_MAX; i++, p = bt_piece_next(p)) {
-        if (!p->bytes)
-            continue;
-        if (want == BT_ANY || p->issued == (want == BT_ISSUED_FIRST))
-            return p;
-        if (!first)
-            first = p;
+    for (int i = 0; p && i < BT_SEARCH_MAX && best_fit < FITS_BEST; i++, p = bt_piece_next(p)) {
+        int fit = p->bytes ? fits(p, want) : 0;
+        if (fit > best_fit) {
+            best_fit = fit;
+            best = p;
+        }
     }
-    return want == BT_ISSUED_FIRST ? first : NULL;
+    return best;
 }
 
 size_t bt_mark_issued(struct bt_matcher *m, const struct bt_event *ev, uint16_t device, bool issued)

@@ -48,8 +48,8 @@ static inline uint64_t bt_place_of(enum bt_class class, uint64_t sector)
 
 enum bt_want { BT_ANY, BT_NOT_ISSUED, BT_ISSUED_FIRST };
 
-/* The oldest piece with bytes at a place, or NULL. BT_ISSUED_FIRST takes one that is not issued where there
- * is no other. */
+/* The oldest piece with bytes at a place, or NULL. BT_ISSUED_FIRST takes one that is late, or not issued,
+ * where there is no other. */
 struct bt_piece *bt_piece_for(
         struct bt_matcher *m, uint16_t device, enum bt_class class, uint64_t sector, enum bt_want want);
 
