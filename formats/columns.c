@@ -284,11 +284,11 @@ struct streams {
     bool one;
 };
 
-static bool check_streams(const struct streams *s, uint32_t count)
+static bool check_streams(const uint32_t *stream, uint32_t count)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < count; i++)
-        most = s->stream[i] > most ? s->stream[i] : most;
+        most = stream[i] > most ? stream[i] : most;
     return most < COLUMNS_STREAMS_MAX;
 }
 
@@ -310,13 +310,12 @@ static void add_ends(struct columns *c, const struct streams *s, size_t from, si
     }
 }
 
-static bool begin_ends(
+static void begin_ends(
         struct columns *c, const struct unpacking *k, struct streams *s, void *const *data, uint32_t count)
 {
     *s = (struct streams){data[0], data[1], all_equal(data[0], count, sizeof *s->stream)};
     for (size_t i = 0; i < (s->one ? 1 : COLUMNS_STREAMS_MAX); i++)
         c->last_end[i] = k->start;
-    return check_streams(s, count);
 }
 
 /* Columns of 64 bits. False: not ascending, or a stream is out of range. */
@@ -325,7 +324,9 @@ static bool unpack_wide(struct columns *c, const struct unpacking *k, void *cons
 {
     uint64_t *out = data[at], last = 0;
     struct streams s = {0};
-    bool good = k->coding != COLUMN_END || begin_ends(c, k, &s, data, count);
+    bool good = true;
+    if (k->coding == COLUMN_END)
+        begin_ends(c, k, &s, data, count);
     for (size_t from = 0; good && from < count; from += BLOCK) {
         size_t n = count - from < BLOCK ? count - from : BLOCK;
         uint64_t *v = out + from;
@@ -353,6 +354,8 @@ int columns_unpack(struct columns *c, const struct column_spec *spec, void *cons
         int r = parse_column(&spec[i], count, value_get(map, spec[i].name), &k, e);
         if (r < 0)
             return r;
+        if (spec[i].coding == COLUMN_END && !check_streams(data[0], count))
+            return err_set(e, EBADMSG, "column '%s' holds an impossible value", spec[0].name);
         bool good = spec[i].elem_bytes == sizeof(uint64_t)
                             ? unpack_wide(c, &k, data, i, count, spec[i].ascending)
                             : unpack_narrow(&k, count, spec[i].elem_bytes, data[i]);

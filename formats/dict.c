@@ -17,6 +17,7 @@ void dict_release(struct dict *d)
         free(d->issuers[i]);
     free(d->streams);
     free(d->issuers);
+    free(d->lost_stream);
     *d = (struct dict){0};
 }
 
@@ -63,6 +64,24 @@ static int read_issuers(struct dict *d, struct value list, struct err *e)
     return 0;
 }
 
+static int read_lost(struct dict *d, struct value list, struct err *e)
+{
+    size_t n = value_count(list);
+    if (!list.node)
+        return 0;
+    if (!n || n - 1 > d->stream_count || !value_uint(value_at(list, 0), &d->lost))
+        return err_set(e, EBADMSG, "'lost' is malformed");
+    uint64_t *lost = reallocarray(d->lost_stream, n, sizeof *lost);
+    if (!lost)
+        return err_sys(e, ENOMEM, "cannot hold %zu counts", n);
+    d->lost_stream = lost;
+    d->lost_count = n - 1;
+    for (size_t i = 0; i + 1 < n; i++)
+        if (!value_uint(value_at(list, i + 1), &lost[i]))
+            return d->lost_count = 0, err_set(e, EBADMSG, "'lost' is malformed");
+    return 0;
+}
+
 int dict_read(struct dict *d, const uint8_t *body, size_t len, struct err *e)
 {
     struct unpacked *u = NULL;
@@ -79,6 +98,8 @@ int dict_read(struct dict *d, const uint8_t *body, size_t len, struct err *e)
         r = read_streams(d, streams, e);
     if (!r)
         r = read_issuers(d, issuers, e);
+    if (!r)
+        r = read_lost(d, value_get(map, "lost"), e);
     unpacked_release(&u);
     return r;
 }
@@ -121,16 +142,27 @@ bool dict_is_large(const struct dict_pending *d)
     return d->streams.len + d->issuers.len > MEMBER_BYTES;
 }
 
-int dict_pack(struct dict_pending *d, struct bytes *out, struct err *e)
+static void pack_lost(struct packer *p, const struct tape_totals *t)
+{
+    pack_str(p, "lost");
+    pack_array(p, t->stream_count + 1);
+    pack_uint(p, t->lost);
+    for (size_t i = 0; i < t->stream_count; i++)
+        pack_uint(p, t->streams[i].lost);
+}
+
+int dict_pack(struct dict_pending *d, const struct tape_totals *lost, struct bytes *out, struct err *e)
 {
     struct packer p = {.out = out};
-    pack_map(&p, 3);
+    pack_map(&p, lost ? 4 : 3);
     pack_str(&p, "streams");
     pack_array(&p, d->stream_count);
     pack_raw(&p, &d->streams);
     pack_str(&p, "issuers");
     pack_array(&p, d->issuer_count);
     pack_raw(&p, &d->issuers);
+    if (lost)
+        pack_lost(&p, lost);
     pack_seal(&p);
     d->streams.len = d->issuers.len = 0;
     d->stream_count = d->issuer_count = 0;

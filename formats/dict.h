@@ -15,6 +15,9 @@ struct dict {
     size_t stream_count;
     char **issuers;
     size_t issuer_count, issuer_cap;
+    uint64_t lost;         /* as the last member that tells */
+    uint64_t *lost_stream; /* of the first lost_count streams; owned */
+    size_t lost_count;
 };
 
 void dict_release(struct dict *d);
@@ -32,7 +35,7 @@ int dict_add_stream(struct dict_pending *d, const struct tape_stream *s, struct 
 int dict_add_issuer(struct dict_pending *d, const char *name, struct err *e);
 /* True when a member should be written though no record needs it yet, so that none becomes too large. */
 bool dict_is_large(const struct dict_pending *d);
-/* Packs the member and empties `d`. */
-int dict_pack(struct dict_pending *d, struct bytes *out, struct err *e);
+/* Packs the member, with the lost events of `lost` (NULL: none to be told), and empties `d`. */
+int dict_pack(struct dict_pending *d, const struct tape_totals *lost, struct bytes *out, struct err *e);
 
 #endif

@@ -37,7 +37,7 @@ static int write_streams(struct run_writer *w, const struct tape_stream *streams
         char name[ARCHIVE_NAME_BYTES];
         snprintf(name, sizeof name, "dict/%06u.msgpack", members++);
         body.len = 0;
-        r = dict_pack(&pending, &body, e);
+        r = dict_pack(&pending, NULL, &body, e);
         if (!r)
             r = container_add(w->container, name, &body, NULL, e);
     }

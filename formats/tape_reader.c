@@ -323,6 +323,9 @@ static int open_totals(struct tape_reader *r, struct err *e)
 static int close_totals(struct tape_reader *r, struct err *e)
 {
     if (!r->totals.finished) {
+        r->totals.lost = r->dict.lost;
+        for (size_t i = 0; i < r->dict.lost_count; i++)
+            r->totals.streams[i].lost = r->dict.lost_stream[i];
         r->totals.ended = strdup("unfinished");
         return r->totals.ended ? 0 : err_sys(e, ENOMEM, "cannot open '%s'", container_path(r->container));
     }

@@ -33,7 +33,8 @@ struct tape_writer {
     struct tape_totals totals; /* its stream_count is that of the dictionary */
     struct totals_count *counts;
     size_t count_count;
-    bool uncounted; /* a count could not be kept */
+    bool uncounted;   /* a count could not be kept */
+    bool untold_loss; /* events were lost since the last dictionary member */
 };
 
 static int write_info(struct tape_writer *w, const struct tape_info *info, struct err *e)
@@ -94,11 +95,12 @@ static int write_dict(struct tape_writer *w, struct err *e)
 {
     CLEANUP(bytes_release) struct bytes body = {0};
     char name[ARCHIVE_NAME_BYTES];
-    if (!w->dict.stream_count && !w->dict.issuer_count)
+    if (!w->dict.stream_count && !w->dict.issuer_count && !w->untold_loss)
         return 0;
-    int r = dict_pack(&w->dict, &body, e);
+    int r = dict_pack(&w->dict, w->untold_loss ? &w->totals : NULL, &body, e);
     if (r < 0)
         return r;
+    w->untold_loss = false;
     snprintf(name, sizeof name, "dict/%06u.msgpack", w->dict_count++);
     return container_add(w->container, name, &body, NULL, e);
 }
@@ -306,6 +308,7 @@ int tape_writer_add(struct tape_writer *w, const struct block_record *r, uint64_
 void tape_writer_lost(struct tape_writer *w, uint32_t stream, uint64_t count)
 {
     w->totals.lost += count;
+    w->untold_loss = w->untold_loss || count;
     if (stream < w->totals.stream_count)
         w->totals.streams[stream].lost += count;
 }

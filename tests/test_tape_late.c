@@ -140,12 +140,18 @@ static void unfinished_tapes_have_them(void **state)
     struct tape_writer *w = samples_begin(s->path);
     add(w, 0, 450);
     assert_done(late(w, 10, 39 * S, &e), e);
+    tape_writer_lost(w, 1, 3);
+    tape_writer_lost(w, UINT32_MAX, 4);
     add(w, 450, 550);
+    tape_writer_lost(w, 0, 9); /* after the last chunk: not known to an unfinished tape */
     tape_writer_close(w, false);
     assert_done(tape_reader_open(&r, s->partial, &e), e);
     const struct tape_totals *t = tape_reader_totals(r);
     assert_false(t->finished);
     assert_int_equal(t->records, 500);
+    assert_int_equal(t->lost, 7);
+    assert_int_equal(t->streams[0].lost, 0);
+    assert_int_equal(t->streams[1].lost, 3);
     assert_int_equal(t->streams[0].open, 49); /* of records 0, 10, ... 490; all have even numbers */
     assert_int_equal(tape_reader_next(r, &c, &e), 1);
     assert_int_equal(c->latency_ns[10], 39 * S);
