@@ -61,7 +61,7 @@ static void put_stream(
         struct out *o, uint32_t id, const struct tape_stream *s, const struct tape_stream_totals *t)
 {
     char size[UNITS_TEXT_BYTES], read[UNITS_TEXT_BYTES], written[UNITS_TEXT_BYTES];
-    out_printf(o, "  stream %" PRIu32 "    ", id);
+    out_printf(o, "  stream %-4" PRIu32 " ", id + 1); /* as --map counts them */
     put_clean(o, s->name);
     out_printf(o, ", %s", s->capacity_bytes ? units_size(s->capacity_bytes, size) : "size not known");
     if (s->sector_bytes)
