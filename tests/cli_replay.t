@@ -131,6 +131,20 @@ run $replay small.tape --to hole.img -o a.run --read-only
 like "$err" "2 of 2 sampled blocks .* hold zeros" "holes are reported"
 is "$(stat -c %b hole.img)" 0 "and stay holes"
 
+# Memory does not grow with the tape: 48 MiB are enough for any.
+if bash -c "ulimit -v 1500000; exec $replay --version" >/dev/null 2>&1 && $BUILD/tests/tool_make tape long.tape records=2000000; then
+    rss=$($python -c '
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stderr=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' $replay long.tape --to null: -o long.run --timing asap)
+    ok $((${rss:-99999} > 48 * 1024)) "two million records in 48 MiB"
+    note "resident: ${rss:-unknown} KiB"
+    is "$(rep long.run records)" 2000000 "all of them"
+    rm -f long.tape long.run
+else
+    skip 2 "a sanitizer needs more memory"
+fi
+
 # Several streams.
 printf '%s\n' 'fio version 3 iolog' '0 /dev/x add' '0 /dev/y add' '0 /dev/x open' '0 /dev/y open' '0 /dev/x write 0 4096' \
     '1000 /dev/y write 4096 4096' '2000 /dev/x write 8192 4096' '3000 /dev/x close' '3000 /dev/y close' >two.iolog
