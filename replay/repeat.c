@@ -195,6 +195,10 @@ static void print_summary(const struct repetition *rep, const struct run_repetit
         fprintf(stderr, ", %llu errors", (unsigned long long)r->errors);
     if (r->unsupported)
         fprintf(stderr, ", %llu not supported by the target", (unsigned long long)r->unsupported);
+    if (r->fit_skipped + r->readonly_skipped)
+        fprintf(stderr, ", %llu left out", (unsigned long long)(r->fit_skipped + r->readonly_skipped));
+    if (r->fit_wrapped + r->fit_widened)
+        fprintf(stderr, ", %llu changed to fit", (unsigned long long)(r->fit_wrapped + r->fit_widened));
     fputc('\n', stderr);
 }
 
