@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "formats/container.h"
+#include "formats/container_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,23 +10,9 @@
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/container_end.h"
 #include "formats/digest.h"
 
-struct container {
-    char *path;
-    int fd;
-    uint64_t file_bytes;
-    bool finished;
-    struct member *members;
-    size_t count, cap;
-    struct container_end end;
-    struct bytes index; /* what `unpacked` refers to */
-    struct unpacked *unpacked;
-};
-
-/* Exactly `len` bytes. -EBADMSG where the file ends before. */
-static int read_at(int fd, void *buf, size_t len, uint64_t offset, struct err *e)
+int container_read_at(int fd, void *buf, size_t len, uint64_t offset, struct err *e)
 {
     for (size_t done = 0; done < len;) {
         ssize_t n = pread(fd, (char *)buf + done, len - done, (off_t)(offset + done));
@@ -41,17 +27,17 @@ static int read_at(int fd, void *buf, size_t len, uint64_t offset, struct err *e
     return 0;
 }
 
-static int blame(const struct container *c, const char *name, uint64_t offset, struct err *e)
+int container_blame_member(const struct container *c, const char *name, uint64_t offset, struct err *e)
 {
     return err_prefix(e, "%s: member '%s' at byte %" PRIu64, c->path, name, offset);
 }
 
 int container_blame(const struct container *c, size_t i, struct err *e)
 {
-    return blame(c, c->members[i].name, c->members[i].offset_bytes, e);
+    return container_blame_member(c, c->members[i].name, c->members[i].offset_bytes, e);
 }
 
-static bool is_zero(const uint8_t *p, size_t len)
+bool container_is_zero(const uint8_t *p, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (p[i])
@@ -59,7 +45,7 @@ static bool is_zero(const uint8_t *p, size_t len)
     return true;
 }
 
-static int add_member(struct container *c, const struct member *m, struct err *e)
+int container_add_member(struct container *c, const struct member *m, struct err *e)
 {
     if (c->count == c->cap) {
         size_t cap = c->cap ? c->cap * 2 : 64;
@@ -85,8 +71,7 @@ static int check_header(const struct member *m, const uint8_t *block, struct err
     return r;
 }
 
-/* The whole member into `buf`, verified as far as `digest` (NULL: not known) goes. */
-static int read_member(int fd, const struct member *m, const uint64_t *digest, struct bytes *buf,
+int container_read_member(int fd, const struct member *m, const uint64_t *digest, struct bytes *buf,
         const uint8_t **body, struct err *e)
 {
     size_t span = (size_t)archive_span(m->size_bytes);
@@ -94,7 +79,7 @@ static int read_member(int fd, const struct member *m, const uint64_t *digest, s
     int r = bytes_reserve(buf, span, e);
     if (r < 0)
         return r;
-    r = read_at(fd, buf->data, span, m->offset_bytes, e);
+    r = container_read_at(fd, buf->data, span, m->offset_bytes, e);
     if (r < 0)
         return r;
     r = check_header(m, buf->data, e);
@@ -105,7 +90,7 @@ static int read_member(int fd, const struct member *m, const uint64_t *digest, s
     if (digest && digest64(*body, m->size_bytes) != *digest)
         return err_set(e, EBADMSG, "digest does not match");
     size_t end = ARCHIVE_BLOCK + (size_t)m->size_bytes;
-    if (!is_zero(buf->data + end, span - end))
+    if (!container_is_zero(buf->data + end, span - end))
         return err_set(e, EBADMSG, "padding is not zero");
     return 0;
 }
@@ -113,7 +98,7 @@ static int read_member(int fd, const struct member *m, const uint64_t *digest, s
 int container_read(struct container *c, size_t i, struct bytes *buf, const uint8_t **body, struct err *e)
 {
     const struct member *m = &c->members[i];
-    int r = read_member(c->fd, m, c->finished ? &m->digest : NULL, buf, body, e);
+    int r = container_read_member(c->fd, m, c->finished ? &m->digest : NULL, buf, body, e);
     return r < 0 ? container_blame(c, i, e) : 0;
 }
 
@@ -143,7 +128,7 @@ static int take_members(struct container *c, struct value list, struct err *e)
         if (m.size_bytes > CONTAINER_MEMBER_MAX || m.offset_bytes != offset)
             return err_set(e, EBADMSG, "entry %zu, '%s', has an impossible size or place", i, m.name);
         offset += archive_span(m.size_bytes);
-        int r = add_member(c, &m, e);
+        int r = container_add_member(c, &m, e);
         if (r < 0)
             return r;
     }
@@ -167,7 +152,7 @@ static int take_index(struct container *c, struct err *e)
     if (m.size_bytes > CONTAINER_INDEX_MAX || m.offset_bytes > c->file_bytes ||
             m.offset_bytes + archive_span(m.size_bytes) != c->file_bytes - CONTAINER_TAIL)
         return err_set(e, EBADMSG, "is not where the end says it is");
-    int r = read_member(c->fd, &m, &m.digest, &c->index, &body, e);
+    int r = container_read_member(c->fd, &m, &m.digest, &c->index, &body, e);
     if (r < 0)
         return r;
     r = unpack_check_seal(body, m.size_bytes, e);
@@ -185,7 +170,7 @@ static int read_end(struct container *c, struct err *why, struct err *e)
     uint8_t tail[CONTAINER_TAIL];
     if (c->file_bytes < sizeof tail || c->file_bytes % ARCHIVE_BLOCK)
         return err_set(why, EBADMSG, "trailer is not at the end of the file"), 0;
-    int r = read_at(c->fd, tail, sizeof tail, c->file_bytes - sizeof tail, e);
+    int r = container_read_at(c->fd, tail, sizeof tail, c->file_bytes - sizeof tail, e);
     if (r < 0)
         return err_prefix(e, "%s", c->path);
     return container_end_parse(tail, &c->end, why) == 0;
@@ -200,97 +185,13 @@ int container_verify_end(struct container *c, struct err *e)
     int r = read_end(c, &why, e);
     if (r == 0) {
         err_set(e, EBADMSG, "%s", why.text);
-        return blame(c, CONTAINER_END, c->file_bytes - CONTAINER_TAIL, e);
+        return container_blame_member(c, CONTAINER_END, c->file_bytes - CONTAINER_TAIL, e);
     }
     if (r < 0)
         return r;
-    r = read_member(c->fd, &m, &m.digest, &buf, &body, e);
+    r = container_read_member(c->fd, &m, &m.digest, &buf, &body, e);
     bytes_release(&buf);
-    return r < 0 ? blame(c, m.name, m.offset_bytes, e) : 0;
-}
-
-/* ---- unfinished files: from the beginning ---- */
-
-/* 1 if nothing but zeros follows: what a file system may leave where a machine died. */
-static int zero_to_end(const struct container *c, uint64_t offset, struct err *e)
-{
-    uint8_t buf[16384];
-    while (offset < c->file_bytes) {
-        size_t len = c->file_bytes - offset < sizeof buf ? (size_t)(c->file_bytes - offset) : sizeof buf;
-        int r = read_at(c->fd, buf, len, offset, e);
-        if (r < 0)
-            return r;
-        if (!is_zero(buf, len))
-            return 0;
-        offset += len;
-    }
-    return 1;
-}
-
-/* A whole end member was met in a file that does not end as it should: damaged, or cut off within the
- * trailer. */
-static int judge_end(const struct container *c, const struct member *m, const struct err *why, struct err *e)
-{
-    struct bytes buf = {0};
-    const uint8_t *body;
-    int r = read_member(c->fd, m, NULL, &buf, &body, e);
-    if (!r)
-        r = unpack_check_seal(body, m->size_bytes, e);
-    bytes_release(&buf);
-    if (r < 0)
-        return r;
-    uint64_t trailer = m->offset_bytes + archive_span(m->size_bytes);
-    r = zero_to_end(c, trailer, e);
-    if (r < 0 || (r == 1 && c->file_bytes < trailer + ARCHIVE_TRAILER))
-        return r;
-    return err_set(e, EBADMSG, "%s", why->text);
-}
-
-/* The member at `offset`: 1 in *m; 0 where the readable part ends. */
-static int walk_step(
-        struct container *c, uint64_t offset, struct member *m, const struct err *why, struct err *e)
-{
-    uint8_t block[ARCHIVE_BLOCK];
-    if (c->file_bytes - offset < sizeof block)
-        return 0;
-    int r = read_at(c->fd, block, sizeof block, offset, e);
-    if (r < 0)
-        return r;
-    if (is_zero(block, sizeof block) && (r = zero_to_end(c, offset, e)))
-        return r < 0 ? r : 0;
-    r = archive_header_decode(block, m->name, &m->size_bytes, e);
-    if (r < 0)
-        return r;
-    m->offset_bytes = offset;
-    uint64_t limit = strcmp(m->name, CONTAINER_INDEX) == 0 ? CONTAINER_INDEX_MAX : CONTAINER_MEMBER_MAX;
-    if (m->size_bytes > limit)
-        return err_set(e, EBADMSG, "size of %" PRIu64 " bytes is above the limit", m->size_bytes);
-    if (archive_span(m->size_bytes) > c->file_bytes - offset)
-        return 0;
-    if (strcmp(m->name, CONTAINER_END) == 0)
-        return judge_end(c, m, why, e) < 0 ? -EBADMSG : 0;
-    return 1;
-}
-
-static int walk(struct container *c, const struct err *why, struct err *e)
-{
-    uint64_t offset = 0;
-    for (;;) {
-        struct member m = {.name = "?"};
-        if (c->file_bytes - offset == CONTAINER_TAIL)
-            strcpy(m.name, CONTAINER_END); /* for the case that its header is damaged */
-        int r = walk_step(c, offset, &m, why, e);
-        if (r < 0)
-            return blame(c, m.name, offset, e);
-        if (r == 0)
-            return 0;
-        offset += archive_span(m.size_bytes);
-        if (strcmp(m.name, CONTAINER_INDEX) == 0)
-            continue; /* an index without its end: the file is read as if it were not there */
-        r = add_member(c, &m, e);
-        if (r < 0)
-            return r;
-    }
+    return r < 0 ? container_blame_member(c, m.name, m.offset_bytes, e) : 0;
 }
 
 /* ---- opening ---- */
@@ -317,7 +218,7 @@ static int begins_as_container(const struct container *c, struct err *e)
     unsigned other = 0;
     if (c->file_bytes < sizeof name)
         return 0;
-    int r = read_at(c->fd, name, sizeof name, 0, e);
+    int r = container_read_at(c->fd, name, sizeof name, 0, e);
     if (r < 0)
         return err_prefix(e, "%s", c->path);
     for (size_t i = 0; i < sizeof name; i++)
@@ -334,7 +235,7 @@ static int open_content(struct container *c, struct err *e)
     if (r) {
         c->finished = true;
         r = take_index(c, e);
-        return r < 0 ? blame(c, CONTAINER_INDEX, c->end.index_offset_bytes, e) : 0;
+        return r < 0 ? container_blame_member(c, CONTAINER_INDEX, c->end.index_offset_bytes, e) : 0;
     }
     r = begins_as_container(c, e);
     if (r < 0)
@@ -342,7 +243,7 @@ static int open_content(struct container *c, struct err *e)
     if (!r)
         return err_set(e, EINVAL, "'%s' is no tape (it does not begin with the member '" CONTAINER_FIRST "')",
                 c->path);
-    return walk(c, &why, e);
+    return container_walk(c, &why, e);
 }
 
 int container_open(struct container **out, const char *path, struct err *e)
