@@ -193,6 +193,17 @@ static int capture(struct live *l, const char **why, struct err *e)
 
 /* ---- after ---- */
 
+static void summarise(const struct live *l, uint64_t elapsed_ns)
+{
+    struct recorder_status s = recorder_status(l->recorder);
+    char length[UNITS_TEXT_BYTES], bytes[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES], open[64] = "";
+    if (s.open)
+        snprintf(open, sizeof open, " %" PRIu64 " without a latency,", s.open);
+    fprintf(stderr, "%s: %" PRIu64 " I/Os of %s in %s, %" PRIu64 " lost,%s %s\n", l->o->output, s.records,
+            units_size(s.bytes, bytes), units_duration(elapsed_ns, length), s.lost, open,
+            units_size(s.tape_bytes, size));
+}
+
 static int finish(struct live *l, const char *why, struct err *e)
 {
     uint64_t elapsed_ns;
@@ -201,11 +212,7 @@ static int finish(struct live *l, const char *why, struct err *e)
         status = tape_writer_finish(l->w, why, elapsed_ns, e);
     if (status < 0)
         return status;
-    struct recorder_status s = recorder_status(l->recorder);
-    char length[UNITS_TEXT_BYTES], bytes[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES];
-    fprintf(stderr, "%s: %" PRIu64 " I/Os of %s in %s, %" PRIu64 " lost, %s\n", l->o->output, s.records,
-            units_size(s.bytes, bytes), units_duration(elapsed_ns, length), s.lost,
-            units_size(s.tape_bytes, size));
+    summarise(l, elapsed_ns);
     return 0;
 }
 

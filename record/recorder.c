@@ -49,6 +49,8 @@ struct recorder {
     uint64_t open_count;             /* while looking */
     uint64_t lost[TAPE_STREAMS_MAX]; /* as the source has said, and told to the tape */
     uint64_t lost_total, taken, bytes, last_ns;
+    uint64_t unended;                    /* events without an end */
+    uint64_t open_total;                 /* records without a latency */
     uint64_t chunk_bytes, chunk_records; /* of the tape, when it last grew */
 };
 
@@ -105,10 +107,17 @@ static int put(struct recorder *r, const struct captured *c, struct err *e)
     return status;
 }
 
+static int write_late(struct recorder *r, const struct stall *s, const struct captured *c, struct err *e)
+{
+    if (c->r.latency_ns == TAPE_UNKNOWN)
+        return 0;
+    r->open_total--;
+    return tape_writer_late(r->w, s->ordinal, c->r.stream, c->r.t_ns, c->r.latency_ns, c->r.error, e);
+}
+
 /* The end of an I/O that a look had found open. */
 static int end_stall(struct recorder *r, struct stall *s, const struct captured *c, struct err *e)
 {
-    bool known = c->r.latency_ns != TAPE_UNKNOWN;
     int status = 0;
     switch ((enum stall_state)s->state) {
     case STALL_NOTED:
@@ -119,9 +128,7 @@ static int end_stall(struct recorder *r, struct stall *s, const struct captured 
         s->io.r.error = c->r.error;
         return 0;
     case STALL_WRITTEN:
-        if (known)
-            status = tape_writer_late(
-                    r->w, s->ordinal, c->r.stream, c->r.t_ns, c->r.latency_ns, c->r.error, e);
+        status = write_late(r, s, c, e);
         stalled_drop(&r->stalled, s);
     }
     return status;
@@ -132,6 +139,7 @@ static int take_done(void *self, const struct captured *c, struct err *e)
     struct recorder *r = self;
     struct stall *s = stalled_find(&r->stalled, c);
     r->taken++;
+    r->unended += c->r.latency_ns == TAPE_UNKNOWN;
     return s ? end_stall(r, s, c, e) : put(r, c, e);
 }
 
@@ -177,6 +185,7 @@ static int write_record(void *self, const struct captured *c, struct err *e)
     }
     r->bytes += b.op <= BLOCK_WRITE ? b.len_bytes : 0;
     r->last_ns = b.t_ns;
+    r->open_total += b.latency_ns == TAPE_UNKNOWN;
     return 0;
 }
 
@@ -277,7 +286,7 @@ static uint64_t finished_bytes(const struct recorder *r)
 struct recorder_status recorder_status(const struct recorder *r)
 {
     return (struct recorder_status){now_ns(r), tape_writer_records(r->w) + release_waiting(r->release),
-            r->bytes, r->lost_total, tape_writer_bytes(r->w), finished_bytes(r)};
+            r->bytes, r->lost_total, r->open_total, tape_writer_bytes(r->w), finished_bytes(r)};
 }
 
 /* ---- the end ---- */
@@ -314,6 +323,22 @@ static int take_last(void *self, const struct captured *c, struct err *e)
     return 0;
 }
 
+static void write_counts(struct recorder *r)
+{
+    struct source_counts c = r->ops->counts(r->source);
+    const struct {
+        const char *name;
+        uint64_t count;
+    } all[] = {{"unmatched_completions", c.unmatched}, {"other_operations", c.other_ops},
+            {"nonblocking_retries", c.retried}, {"requests_too_long", c.unwalked},
+            {"missed_completions", r->unended + c.missed_completions}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].count)
+            tape_writer_count(r->w, all[i].name, all[i].count);
+    if (c.missed_arrivals)
+        count_lost(r, UINT32_MAX, c.missed_arrivals);
+}
+
 int recorder_finish(struct recorder *r, uint64_t *elapsed_ns, struct err *e)
 {
     r->ops->stop(r->source);
@@ -338,18 +363,6 @@ int recorder_finish(struct recorder *r, uint64_t *elapsed_ns, struct err *e)
     take_lost(r);
     if (r->last_ns > *elapsed_ns)
         *elapsed_ns = r->last_ns;
-    struct source_counts counts = r->ops->counts(r->source);
-    if (counts.unmatched)
-        tape_writer_count(r->w, "unmatched_completions", counts.unmatched);
-    if (counts.other_ops)
-        tape_writer_count(r->w, "other_operations", counts.other_ops);
-    if (counts.retried)
-        tape_writer_count(r->w, "nonblocking_retries", counts.retried);
-    if (counts.missed_arrivals)
-        count_lost(r, UINT32_MAX, counts.missed_arrivals);
-    if (counts.missed_completions)
-        tape_writer_count(r->w, "missed_completions", counts.missed_completions);
-    if (counts.unwalked)
-        tape_writer_count(r->w, "requests_too_long", counts.unwalked);
+    write_counts(r);
     return 0;
 }
