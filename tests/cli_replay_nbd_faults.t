@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# NBD servers that are slow, fail, stop, come back, never were there, or are something else: counted, or one clear error.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/servers.sh"
+need nbdkit
+[ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
+cd "$tmp" || exit 1
+
+tape() { rm -f "$1.tape"; "$BUILD/tests/tool_tape" "$1.tape" || note "cannot make $1"; }
+rep() { $analyze show --json "$1" | $python -c "import json,sys; print(json.load(sys.stdin)['repetitions'][${3:-1}-1]['$2'])"; }
+csv() { $analyze export "$1" --format csv | tail -n +2; }
+at() { echo "nbd+unix:///?socket=$tmp/$1${2:+&$2}"; }
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+# begin ARGUMENT...: a replay in the background, until its run has begun: guarding and filling may still go on.
+begin() { $replay "$@" >replay.out 2>replay.err & replay_pid=$!; }
+finish() { wait $replay_pid; status=$?; err=$(cat replay.err); }
+
+# 1,000 I/Os, 1 ms apart: reads and writes of 4 KiB, each at a place of its own.
+awk 'BEGIN { for (i = 0; i < 1000; i++) printf "%d %s %d 4096\n", i * 1000, i % 2 ? "write" : "read", i * 8192 }' | tape second
+
+# Errors: one in ten. nbdkit's log has its own count; a first replay fills.
+nbd_server error.sock --filter=log --filter=error memory 16M logfile="$tmp/log" error-rate=10% error-file="$tmp/fail" || exit 1
+$replay second.tape --to "$(at error.sock)" -o a.run --timing asap 2>/dev/null
+is "$(rep a.run errors)" 0 "as long as nothing fails"
+rm -f a.run
+begin second.tape --to "$(at error.sock)" -o a.run --timing recorded --max-errors 100000
+wait_for 20 test -e a.run.partial; touch fail
+finish
+nbd_stop $nbd_pid
+failed=$(grep -c 'return=-1 error=EIO' log)
+is "$status,$(rep a.run records)" 0,1000 "errors end nothing with --max-errors"
+is "$(rep a.run errors)" "$failed" "as many errors as nbdkit made: $failed"
+ok $((failed < 20)) "and it made some"
+is "$(csv a.run | awk -F, '$11 == 5 { n++ } END { print n + 0 }')" "$failed" "each record has its errno"
+
+# A pause of 1.5 s.
+nbd_server pause.sock --filter=pause memory 16M pause-control="$tmp/control" || exit 1
+control() { $python -c "
+import socket, sys
+s = socket.socket(socket.AF_UNIX); s.connect('$tmp/control')
+for c in '$1':
+    s.send(c.encode()); assert s.recv(1) == c.upper().encode()"; }
+$replay second.tape --to "$(at pause.sock)" -o a.run --timing asap 2>/dev/null
+rm -f a.run
+begin second.tape --to "$(at pause.sock)" -o a.run --timing recorded
+wait_for 20 test -e a.run.partial; sleep 0.2
+paused=$(now_ms); control p; sleep 1.5; control r; paused=$(($(now_ms) - paused))
+finish
+longest=$(csv a.run | awk -F, '$10 > m { m = $10 } END { printf "%d", m / 1000000 }')
+is "$status,$(rep a.run errors),$(rep a.run records)" 0,0,1000 "a stall ends nothing"
+ok $((longest < 1000 || longest > paused + 100)) "the stall of $paused ms shows: the longest latency is $longest ms"
+is "$(rep a.run path_changes),$(rep a.run reissued)" 0,0 "no connection was dropped"
+
+# A pause without end.
+rm -f a.run
+begin second.tape --to "$(at pause.sock)" -o a.run --timing recorded --stall-timeout 1s
+wait_for 20 test -e a.run.partial; sleep 0.2
+control p; since=$(now_ms)
+finish
+took=$(($(now_ms) - since))
+control r
+like "$status,$err" "1,.*I/Os? failed on .*Connection timed out" "silence for the stall timeout: an error"
+ok $((took > 15000)) "in bounded time: $took ms"
+is "$(rep a.run complete),$(($(rep a.run records) > 0))" 0,1 "what was measured is kept"
+control p
+run timeout 20 $replay second.tape --to "$(at pause.sock)" -o b.run --stall-timeout 1s
+like "$status,$err" "1,iotape-replay: error: .*: Connection timed out" "silence before the replay, too"
+control r
+nbd_stop $nbd_pid
+
+# The server is killed and comes back, while its disk stays: resumed. The bytes are those of a replay to a file.
+# Twice: with one connection and with three.
+$replay second.tape --to file.img --size 16Mi -o f.run --timing asap 2>/dev/null
+for connections in 1 3; do
+    truncate -s 0 nbd.img; truncate -s 16Mi nbd.img
+    nbd_server file.sock --filter=delay file nbd.img wdelay=2ms || exit 1
+    rm -f a.run
+    begin second.tape --to "$(at file.sock connections=$connections)" -o a.run --timing recorded --stall-timeout 20s
+    wait_for 20 test -e a.run.partial; sleep 0.5
+    nbd_stop $nbd_pid KILL; sleep 0.5
+    nbd_server file.sock --filter=delay file nbd.img wdelay=2ms || exit 1
+    finish
+    is "$status,$(rep a.run errors),$(rep a.run records)" 0,0,1000 "killed and restarted, $connections connections: resumed"
+    [ $status = 0 ] || note "$err"
+    is "$(rep a.run path_changes)" $((2 * connections)) "each connection ended and came back"
+    ok $(($(rep a.run reissued) == 0)) "I/Os were sent again: $(rep a.run reissued)"
+    is "$(sha256sum <nbd.img)" "$(sha256sum <file.img)" "no write is missing"
+    nbd_stop $nbd_pid
+done
+
+# It comes back as another disk; it never comes back.
+nbd_server memory.sock memory 16M || exit 1
+rm -f a.run
+begin second.tape --to "$(at memory.sock)" -o a.run --timing recorded --max-errors 100000 --stall-timeout 20s
+wait_for 20 test -e a.run.partial; sleep 0.3
+nbd_stop $nbd_pid KILL
+nbd_server memory.sock memory 17M || exit 1
+finish
+like "$status,$err" "1,.*came back as something else" "back with another size: an error, whatever --max-errors"
+nbd_stop $nbd_pid
+for max in 0 100000; do
+    nbd_server memory.sock memory 16M || exit 1
+    rm -f a.run
+    begin second.tape --to "$(at memory.sock)" -o a.run --timing recorded --max-errors $max --stall-timeout 1s
+    wait_for 20 test -e a.run.partial; sleep 0.3
+    nbd_stop $nbd_pid KILL; since=$(now_ms)
+    finish
+    took=$(($(now_ms) - since))
+    ok $((status != 1 || took > 15000)) "gone for good, --max-errors $max: an error after $took ms"
+    like "$err" "Connection timed out|answered nothing for 1.000 s; last: .*" "says so"
+done
+
+# What is not there, or is something else. Nothing is written.
+nbd_server named.sock --filter=exportname memory 16M exportname-strict=true exportname=good || exit 1
+run $replay second.tape --to "nbd+unix:///bad?socket=$tmp/named.sock" -o b.run
+like "$status,$err" "1,iotape-replay: error: cannot connect to 'nbd.*bad.*': .*No such file or directory" "no such export"
+run $replay second.tape --to "nbd+unix:///good?socket=$tmp/named.sock" -o b.run --timing asap
+is $status 0 "control: the export that is there"
+nbd_stop $nbd_pid
+run $replay second.tape --to "$(at named.sock)" -o b.run
+like "$status,$err" "1,iotape-replay: error: cannot connect to '.*': connect: (Connection refused|No such file)" "nobody listens"
+truncate -s 16Mi ro.img; before=$(sha256sum <ro.img)
+nbd_server ro.sock -r file ro.img || exit 1
+run $replay second.tape --to "$(at ro.sock)" -o b.run
+like "$status,$err" "1,iotape-replay: error: '.*' is read-only" "a read-only export"
+run $replay second.tape --to "$(at ro.sock)" -o b.run --read-only
+is "$status,$(sha256sum <ro.img)" "0,$before" "--read-only replays reads from it"
+nbd_stop $nbd_pid
+nbd_server single.sock --filter=multi-conn memory 16M multi-conn-mode=disable || exit 1
+run $replay second.tape --to "$(at single.sock connections=2)" -o b.run
+like "$status,$err" "1,iotape-replay: error: .*does not say that several connections are safe" "several connections where that is not safe"
+nbd_stop $nbd_pid
+for url in "$(at x.sock conections=2)" "$(at x.sock connections=0)" "$(at x.sock connections=65)" "nbd://joe:secret@127.0.0.1/" \
+    "nbd+unix:///x"; do
+    run $replay second.tape --to "$url" -o b.run
+    like "$status,$(grep -c . <<<"$err"),$err" "1,1,iotape-replay: error: .*(unknown parameter|number from 1 to 64|no password|socket)" "bad URL"
+done
+is "$(grep -c secret <<<"$err$(cat .err)")" 0 "no secret is repeated"
+
+# Garbage, and a server that says nothing.
+talk() { # talk SOCKET PYTHON: a server that does this to each connection c
+    $python -c "
+import os, socket, time
+s = socket.socket(socket.AF_UNIX); s.bind('$1'); s.listen()
+while True:
+    c, _ = s.accept()
+    try: $2
+    except OSError: pass" 2>/dev/null & talk_pid=$!
+    cleanup "kill $talk_pid; wait $talk_pid"
+    wait_for 10 test -S "$1"
+}
+talk noise.sock "c.sendall(os.urandom(65536))"
+run timeout 20 $replay second.tape --to "$(at noise.sock)" -o b.run --stall-timeout 5s
+like "$status,$(grep -c . <<<"$err"),$err" "1,1,iotape-replay: error: cannot connect to '.*': .*" "garbage"
+talk mute.sock "time.sleep(60)"
+run timeout 20 $replay second.tape --to "$(at mute.sock)" -o b.run --stall-timeout 1s
+like "$status,$err" "1,iotape-replay: error: cannot connect to '.*': the server did not answer" "silence"
+done_testing
