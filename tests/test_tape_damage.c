@@ -36,10 +36,10 @@ static void write_tape(const char *path, bool finish)
 {
     struct err e = {0};
     struct tape_writer *w = samples_begin(path);
-    struct block_record b = samples_record(3, GAP_NS);
-    samples_add(w, 0, 220, GAP_NS);
+    struct block_record b = samples_record(3, 7 * GAP_NS);
+    samples_add(w, 0, 30, 7 * GAP_NS); /* chunks of about 14 */
     assert_done(tape_writer_late(w, 3, b.stream, b.t_ns, 10 * GAP_NS, 0, &e), e);
-    samples_add(w, 220, 230, GAP_NS);
+    samples_add(w, 30, 34, 7 * GAP_NS);
     if (finish)
         samples_finish(w);
     else
@@ -97,6 +97,7 @@ static void every_flipped_bit_is_named(void **state)
     write_tape(s->path, true);
     assert_done(check(s->path, &e), e); /* the control: undamaged, it is accepted */
     struct container *c = map_of(s->path);
+    assert_int_equal(container_count(c), 6); /* description, dictionary, three chunks, a late completion */
     int fd = open(s->path, O_RDWR);
     assert_true(fd >= 0);
     assert_int_equal(fstat(fd, &st), 0);
@@ -132,7 +133,7 @@ static void flipped_bits_of_unfinished_tapes(void **state)
     int fd = open(s->partial, O_RDWR);
     assert_true(fd >= 0);
     assert_int_equal(fstat(fd, &st), 0);
-    for (off_t at = 0; at < st.st_size; at += STRIDE) {
+    for (off_t at = 0; at < st.st_size; at += 3 * STRIDE) {
         uint8_t byte, flipped;
         int bit = (int)(at * 5 % 8);
         assert_int_equal(pread(fd, &byte, 1, at), 1);
@@ -202,7 +203,7 @@ static void a_tail_of_zeros_is_no_damage(void **state)
     assert_int_equal(stat(s->partial, &st), 0);
     assert_done(tape_reader_open(&r, s->partial, &e), e);
     uint64_t records = tape_reader_totals(r)->records;
-    assert_true(records > 190);
+    assert_true(records > 20);
     tape_reader_close(r);
     assert_int_equal(truncate(s->partial, st.st_size + 100000), 0);
     assert_done(tape_reader_open(&r, s->partial, &e), e);
