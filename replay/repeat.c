@@ -231,13 +231,14 @@ static int repeat_once(struct session *s, struct session_side *side, bool warmup
     r = measure_shown(rep, stop, e);
     if (r == 0)
         r = fill_mark(s, side, e);
-    if (r < 0)
-        return err_prefix(e, "repetition %u on '%s'", side->repetitions, side->name);
+    /* What was measured before a target went away is kept: it is marked as not complete. */
     struct run_repetition summary;
     fill_summary(rep, &summary);
-    r = run_writer_repetition(side->run, &summary, e);
+    int stored = run_writer_repetition(side->run, &summary, r < 0 ? NULL : e);
     print_summary(rep, &summary);
-    return r < 0 ? r : outcome(rep, e);
+    if (r < 0)
+        return err_prefix(e, "repetition %u on '%s'", side->repetitions, side->name);
+    return stored < 0 ? stored : outcome(rep, e);
 }
 
 int repeat_all(struct session *s, const volatile sig_atomic_t *stop, struct err *e)
