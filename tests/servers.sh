@@ -61,3 +61,28 @@ END
 }
 # nfs_stop [SIGNAL]: ends it, and waits for its end.
 nfs_stop() { kill "-${1:-TERM}" "$nfs_pid" 2>/dev/null; wait "$nfs_pid" 2>/dev/null; }
+# iscsi_server: tgtd on 127.0.0.1 and 127.0.0.2, port $iscsi_port; sets $iscsi_pid. A second call starts it again, empty.
+iscsi_port=$((31000 + $$ % 1700))
+iscsi_server() {
+    tgtd -f -C $iscsi_port --iscsi portal=127.0.0.1:$iscsi_port,portal=127.0.0.2:$iscsi_port 2>>"$tmp/tgtd.err" & iscsi_pid=$!
+    cleanup "kill -9 $iscsi_pid; wait $iscsi_pid; rm -f /var/run/tgtd/socket.$iscsi_port*"
+    wait_for 10 tgt --op show --mode target || { note "tgtd did not start: $(tail -3 "$tmp/tgtd.err")"; return 1; }
+}
+# tgt ARGUMENT...: tgtadm on that server.
+tgt() { tgtadm -C $iscsi_port --lld iscsi "$@"; }
+# iscsi_target TID NAME: a target for everybody, iqn.2026-01.test:NAME.
+iscsi_target() { tgt --op new --mode target --tid "$1" -T "iqn.2026-01.test:$2" && tgt --op bind --mode target --tid "$1" -I ALL; }
+# iscsi_lun TID LUN FILE [PARAMETERS [ARGUMENT...]]: a LUN over a file, such as thin_provisioning=1, readonly=1.
+iscsi_lun() {
+    tgt --op new --mode logicalunit --tid "$1" --lun "$2" -b "$3" --bstype rdwr "${@:5}" &&
+        tgt --op update --mode logicalunit --tid "$1" --lun "$2" --params "${4:-thin_provisioning=1}"
+}
+# iscsi_stop: ends it as a crash would.
+iscsi_stop() { kill -9 $iscsi_pid 2>/dev/null; wait $iscsi_pid 2>/dev/null; rm -f /var/run/tgtd/socket.$iscsi_port*; }
+# relay PORT TO-PORT: a path to a server that can be killed (reset) or stopped (silence); sets $relay_pid.
+relay() {
+    rm -f "$tmp/relay.ready"
+    $python "$top/tests/relay.py" "$1" "$2" >"$tmp/relay.ready" 2>/dev/null & relay_pid=$!
+    cleanup "kill -9 $relay_pid; wait $relay_pid"
+    wait_for 5 test -s "$tmp/relay.ready" || { note "the relay did not start"; return 1; }
+}
