@@ -27,6 +27,7 @@ struct target_queue {
     struct nbd_conn **polled;   /* whose they are */
     struct nbd_list done;       /* to be reaped */
     struct nbd_list stepping;   /* whose next step is to be sent */
+    bool told;                  /* that a target is given up */
 };
 
 static struct nbd_target *target_of(const struct target_io *io)
@@ -401,6 +402,20 @@ static int serve(struct target_queue *q, uint64_t timeout_ns, struct err *e)
     return 1;
 }
 
+/* Says once that a target is given up, so that a replay ends also where nothing more is to be sent; after
+ * that its failed I/Os can be reaped. */
+static int tell(struct target_queue *q, struct err *e)
+{
+    for (unsigned i = 0; i < q->targets && !q->told; i++) {
+        const struct err *gone = &q->target[i]->gone;
+        if (gone->code) {
+            q->told = true;
+            return err_set(e, gone->code, "%s", gone->text);
+        }
+    }
+    return 0;
+}
+
 int nbd_reap(
         struct target_queue *q, struct target_io **done, unsigned max, uint64_t timeout_ns, struct err *e)
 {
@@ -408,13 +423,16 @@ int nbd_reap(
     uint64_t now_ns = n == 0 && timeout_ns ? pace_now_ns() : 0;
     uint64_t until_ns = timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
     while (n == 0) {
-        int r = serve(q, timeout_ns ? until_ns - now_ns : 0, e);
+        int served = serve(q, timeout_ns ? until_ns - now_ns : 0, e);
+        if (served < 0)
+            return served;
+        settle(q);
+        int r = tell(q, e);
         if (r < 0)
             return r;
-        settle(q);
         n = take_done(q, done, max);
         now_ns = timeout_ns && n == 0 ? pace_now_ns() : 0;
-        if (r == 0 || timeout_ns == 0 || now_ns >= until_ns)
+        if (!served || timeout_ns == 0 || now_ns >= until_ns)
             break;
     }
     return n;
