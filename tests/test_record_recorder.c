@@ -156,7 +156,7 @@ static struct tape_reader *finish(struct fixture *f, const struct block_chunk **
 {
     struct err e = {0};
     uint64_t elapsed_ns;
-    struct tape_reader *reader;
+    struct tape_reader *reader = NULL;
     if (recorder_finish(f->r, &elapsed_ns, &e) < 0 || tape_writer_finish(f->w, "test", elapsed_ns, &e) < 0 ||
             tape_reader_open(&reader, f->path, &e) < 0 || tape_reader_next(reader, c, &e) < 0)
         fail_msg("%s", e.text);
