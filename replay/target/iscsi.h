@@ -53,6 +53,7 @@ struct isc_command {
     uint32_t blocks;
     enum isc_kind kind;
     unsigned tries;
+    bool lost;              /* with a path that died */
     uint64_t not_before_ns; /* of issuing it again */
 };
 TAILQ_HEAD(isc_commands, isc_command);
@@ -130,9 +131,9 @@ struct isc_io {
     uint64_t missing_bytes; /* that the server left out */
     uint32_t commands;      /* not answered */
     int32_t error;          /* -errno */
-    uint32_t drops;         /* of paths, when it was last issued again */
     uint8_t step;
     bool waits; /* has more commands to be made */
+    bool lost;  /* its path died, and it was not issued again yet */
 };
 
 static inline struct isc_io *isc_io_of(struct target_io *io)

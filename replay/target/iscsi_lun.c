@@ -96,9 +96,7 @@ void isc_lun_lost(struct isc_command *c)
     leave_path(c);
     c->not_before_ns = 0;
     TAILQ_INSERT_TAIL(&l->again, c, link);
-    if (s->drops != l->drops) /* once for each path that it was lost on */
-        l->events.reissued++;
-    s->drops = l->drops;
+    c->lost = s->lost = true;
 }
 
 static uint64_t missing_bytes(const struct scsi_task *task)
@@ -239,6 +237,11 @@ static void issue(struct isc_command *c, struct isc_path *p, uint64_t now_ns)
     if (p->commands++ == 0)
         p->busy_ns = now_ns;
     p->unsent = true;
+    if (c->lost && isc_io_of(c->io)->lost) { /* once, however many commands it has */
+        isc_io_of(c->io)->lost = false;
+        c->lun->events.reissued++;
+    }
+    c->lost = false;
     if (!isc_command_issue(c, p, on_answer)) {
         p->broken = true;
         isc_lun_lost(c);
@@ -278,7 +281,7 @@ static int refusal(const struct isc_lun *l, const struct target_io *io)
 void isc_lun_begin(struct isc_lun *l, struct target_queue *q, struct target_io *io, uint64_t now_ns)
 {
     struct isc_io *s = isc_io_of(io);
-    *s = (struct isc_io){.queue = q, .progress_ns = now_ns, .drops = l->drops};
+    *s = (struct isc_io){.queue = q, .progress_ns = now_ns};
     io->two_step = (step_bytes(l, io, ISC_FLUSH_BEFORE) && step_bytes(l, io, ISC_MAIN)) ||
                    step_bytes(l, io, ISC_FLUSH_AFTER);
     TAILQ_INSERT_TAIL(&l->active, s, active_link);
