@@ -9,6 +9,7 @@
 
 #define DIGIT_BITS 11
 #define DIGITS     (1 << DIGIT_BITS)
+#define FIRST_ROOM 262144 /* more than a busy second; what is not used takes no memory */
 
 struct key {
     uint64_t t_ns;
@@ -51,7 +52,7 @@ static int make_room(struct release *r, struct err *e)
 {
     if (r->count < r->room)
         return 0;
-    size_t room = r->room ? r->room + r->room / 2 : 4096;
+    size_t room = r->room ? r->room + r->room / 2 : FIRST_ROOM;
     if (grow((void **)&r->waiting, room, sizeof *r->waiting) ||
             grow((void **)&r->keys, room, sizeof *r->keys) ||
             grow((void **)&r->spare, room, sizeof *r->spare))
