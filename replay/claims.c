@@ -93,40 +93,54 @@ static int keep(struct claims *c, int fd, struct err *e)
     return 0;
 }
 
-/* Devices on the same whole disk are one to the kernel's exclusive opens; others have to be held apart. */
+static bool is_partition(dev_t device)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/partition", major(device), minor(device));
+    return access(path, F_OK) == 0;
+}
+
+/* Whether both are the same whole disk or on it. */
 static bool same_disk(dev_t a, dev_t b)
 {
     char path[64], at[2][4096];
     dev_t device[2] = {a, b};
     for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "/sys/dev/block/%u:%u/partition", major(device[i]), minor(device[i]));
-        bool partition = access(path, F_OK) == 0;
         snprintf(path, sizeof path, "/sys/dev/block/%u:%u%s", major(device[i]), minor(device[i]),
-                partition ? "/.." : "");
+                is_partition(device[i]) ? "/.." : "");
         if (!realpath(path, at[i]))
             return false;
     }
     return strcmp(at[0], at[1]) == 0;
 }
 
-static int claim_one(
-        struct claims *c, const struct disk_place *place, const char *target, const char *path, struct err *e)
+/* What is looked for at each block device. */
+struct search {
+    struct claims *claims; /* NULL: only look who uses it */
+    struct disk_place place;
+    const char *target;
+};
+
+static int look_or_claim(const struct search *s, const char *path, struct err *e)
 {
     struct disk_place other;
-    char why[512];
-    if (disk_place_of(path, &other, NULL) < 0 || !overlap(place, &other))
+    char why[512] = "";
+    if (disk_place_of(path, &other, NULL) < 0 || !overlap(&s->place, &other))
         return 0;
-    if (place->is_block && other.device == place->device)
-        return look_at(path, other.device, "", e);
-    snprintf(why, sizeof why, ", which holds the same bytes as '%.400s',", target);
-    int r = look_at(path, other.device, why, e);
-    if (r < 0 || (place->is_block && same_disk(place->device, other.device)))
-        return r;
+    bool itself = s->place.is_block && other.device == s->place.device;
+    if (!itself)
+        snprintf(why, sizeof why, ", which holds the same bytes as '%.400s',", s->target);
+    if (!s->claims)
+        return look_at(path, other.device, why, e);
+    /* To the kernel's exclusive opens a disk and its partitions are one: the disk is held for all of them,
+     * and the target holds its own. */
+    if (is_partition(other.device) || (s->place.is_block && same_disk(s->place.device, other.device)))
+        return 0;
     int fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
     if (fd < 0)
         return errno == EBUSY ? err_set(e, EBUSY, "'%s'%s is in use by another program", path, why)
                               : err_sys(e, errno, "cannot open '%s'%s", path, why);
-    return keep(c, fd, e);
+    return keep(s->claims, fd, e);
 }
 
 static void name_device(const char *name, char *path, size_t bytes)
@@ -137,19 +151,30 @@ static void name_device(const char *name, char *path, size_t bytes)
             *p = '/';
 }
 
-int claims_take(struct claims *c, const char *path, struct err *e)
+static int search_devices(const struct search *s, struct err *e)
 {
-    struct disk_place place;
-    int r = disk_place_of(path, &place, e);
     CLEANUP_DIR DIR *d = opendir("/sys/class/block");
     struct dirent *entry;
+    int r = 0;
     while (r == 0 && d && (entry = readdir(d))) {
         char device[300];
         if (entry->d_name[0] == '.')
             continue;
         name_device(entry->d_name, device, sizeof device);
-        r = claim_one(c, &place, path, device, e);
+        r = look_or_claim(s, device, e);
     }
+    return r;
+}
+
+int claims_take(struct claims *c, const char *path, struct err *e)
+{
+    struct search s = {.target = path};
+    int r = disk_place_of(path, &s.place, e);
+    if (r == 0)
+        r = search_devices(&s, e); /* first who uses it: that says more than an open that is refused */
+    s.claims = c;
+    if (r == 0)
+        r = search_devices(&s, e);
     if (r < 0)
         claims_release(c);
     return r;

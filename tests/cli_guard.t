@@ -143,8 +143,9 @@ if partx -a $whole 2>/dev/null && [ -b ${whole}p1 ]; then
     refused ${whole}p1 part.img "is mounted at" "a mounted partition" --overwrite-data
     umount mnt
     refused ${whole}p1 part.img "ext4 signature" "a partition with a file system"
+    accepted part.img "the file behind an idle loop device with a partition" --overwrite-data
 else
-    skip 15 "no partitions on loop devices"
+    skip 16 "no partitions on loop devices"
 fi
 
 # Files.
