@@ -129,7 +129,8 @@ static size_t array_bytes(const struct bpf_map *map)
 
 static const void *map_array(const struct bpf_map *map)
 {
-    const void *mapped = mmap(NULL, array_bytes(map), PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+    const void *mapped =
+            mmap(NULL, array_bytes(map), PROT_READ, MAP_SHARED | MAP_POPULATE, bpf_map__fd(map), 0);
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
