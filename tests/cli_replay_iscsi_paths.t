@@ -10,7 +10,7 @@ is "$(rep a.run path_changes)" 1 "a path was lost, and that is counted"
 intact "a path is reset"
 second_up
 
-bounce_second() { gone $second_pid; sleep 0.3; second_up; }
+bounce_second() { gone $second_pid; second_up; }
 replay_during bounce_second
 is "$status,$(rep a.run errors)" 0,0 "a path is reset and comes back: no I/O fails"
 is "$(rep a.run path_changes)" 2 "both are counted"

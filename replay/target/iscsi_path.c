@@ -306,7 +306,7 @@ void isc_path_drop(struct isc_path *p, uint64_t now_ns)
     if (was_up || p->reason_code == EREMCHG)
         p->retry_ns = now_ns;
     else
-        p->retry_ns = now_ns + (l->up ? RETRY_NS : RETRY_ALONE_NS);
+        p->retry_ns = now_ns + RETRY_NS;
     if (was_up || p->reason_code != EREMCHG)
         p->redirect[0] = '\0';
     iscsi_destroy_context(context); /* cancels its commands: callbacks */
