@@ -103,7 +103,8 @@ struct nfs_target {
     uint64_t instance; /* counts changes of the verifier */
     /* Sending again: see nfs_again.c. */
     bool check, lost, again_begun;
-    int failed; /* a negative errno that the next flush will report */
+    bool fickle; /* its verifier says nothing: every flush fails */
+    int failed;  /* a negative errno that the next flush will report */
     unsigned again_rounds;
     uint64_t again_instance;
     struct nfs_log_entry *again_next;

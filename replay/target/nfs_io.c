@@ -273,7 +273,7 @@ static void on_read(struct rpc_context *rpc, int status, void *data, void *priva
 static int keep(struct nfs_piece *p, uint32_t count, bool durable)
 {
     struct nfs_target *t = p->target;
-    if (durable && !t->log.first)
+    if (t->fickle || (durable && !t->log.first))
         return 0;
     return nfs_log_add(&t->log, p->offset_bytes, p->data, count, durable);
 }
@@ -324,7 +324,7 @@ static void on_commit(struct rpc_context *rpc, int status, void *data, void *pri
         return;
     }
     nfs_log_trim(&t->log, p->log_seq);
-    int failed = p->io ? t->failed : 0;
+    int failed = !p->io ? 0 : t->fickle ? -EIO : t->failed;
     if (failed) {
         t->failed = 0;
         nfs_piece_fail(p, failed);
