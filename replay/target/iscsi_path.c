@@ -19,9 +19,8 @@
 #include "replay/pace.h"
 #include "replay/target/iscsi.h"
 
-/* Between attempts to connect: while other paths serve, and while none does. */
-#define RETRY_NS       UINT64_C(2000000000)
-#define RETRY_ALONE_NS UINT64_C(500000000)
+/* Between attempts to connect. */
+#define RETRY_NS       UINT64_C(500000000)
 #define ATTENTIONS_MAX 32
 #define LOGOUT_NS      UINT64_C(300000000)
 
