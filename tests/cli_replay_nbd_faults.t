@@ -34,6 +34,14 @@ is "$(rep a.run errors)" "$failed" "as many errors as nbdkit made: $failed"
 ok $((failed < 20)) "and it made some"
 is "$(csv a.run | awk -F, '$11 == 5 { n++ } END { print n + 0 }')" "$failed" "each record has its errno"
 
+# A slow one: no latency is below what the server waits.
+awk 'BEGIN { for (i = 0; i < 200; i++) printf "%d %s %d 4096\n", i * 10, i % 2 ? "write" : "read", i * 8192 }' | tape quick
+nbd_server slow.sock --filter=delay memory 16M rdelay=5ms wdelay=10ms || exit 1
+run $replay quick.tape --to "$(at slow.sock)" -o a.run --timing asap --depth 16
+is "$status,$(rep a.run depth_max),$(csv a.run | awk -F, '$10 < ($4 == "read" ? 5000000 : 10000000) { n++ } END { print n + 0 }')" 0,16,0 \
+    "5 ms a read, 10 ms a write: no latency is below"
+nbd_stop $nbd_pid
+
 # A pause of 1.5 s, by the filter's control socket, as soon as the run has begun; says how long it was, in ms.
 nbd_server pause.sock --filter=pause memory 16M pause-control="$tmp/control" || exit 1
 pause() { # pause RUN SECONDS
@@ -61,7 +69,7 @@ is "$(rep a.run path_changes),$(rep a.run reissued)" 0,0 "no connection was drop
 
 # A pause that is longer than the stall timeout.
 rm -f a.run
-pause a.run 6
+pause a.run 4
 begin second.tape --to "$(at pause.sock)" -o a.run --timing recorded --speed 0.25 --stall-timeout 1s
 finish
 like "$status,$err" "iotape-replay: error: repetition 1 .* answered nothing for 1.000 s" "silence for the stall timeout: an error"
@@ -79,7 +87,7 @@ for connections in 1 3; do
     truncate -s 0 nbd.img; truncate -s 16M nbd.img
     nbd_server file.sock --filter=delay file nbd.img wdelay=2ms || exit 1
     rm -f a.run
-    begin second.tape --to "$(at file.sock connections=$connections)" -o a.run --timing recorded --speed 0.25 --stall-timeout 20s
+    begin second.tape --to "$(at file.sock connections=$connections)" -o a.run --timing recorded --speed 0.5 --stall-timeout 20s
     wait_for 20 test -e a.run.partial; sleep 0.5
     nbd_stop $nbd_pid KILL; sleep 0.5
     nbd_server file.sock --filter=delay file nbd.img wdelay=2ms || exit 1
@@ -91,6 +99,33 @@ for connections in 1 3; do
     is "$(sha256sum <nbd.img)" "$(sha256sum <file.img)" "no write is missing"
     nbd_stop $nbd_pid
 done
+
+# One connection of three falls silent: its I/Os go over the others, and it is made anew.
+cat >forward.py <<'END'
+import os, socket, threading, time
+server = socket.socket(socket.AF_UNIX); server.bind('half.sock'); server.listen()
+def pump(a, b, frozen):
+    while data := a.recv(1 << 20):
+        while frozen and os.path.exists('freeze'): time.sleep(0.1)
+        b.sendall(data)
+    b.shutdown(socket.SHUT_WR)
+n = 0
+while True:
+    a, _ = server.accept(); b = socket.socket(socket.AF_UNIX); b.connect('memory.sock'); n += 1
+    for x, y in (a, b), (b, a): threading.Thread(target=pump, args=(x, y, n == 2), daemon=True).start()
+END
+nbd_server memory.sock memory 16M || exit 1
+$python forward.py 2>/dev/null & forward_pid=$!
+cleanup "kill $forward_pid; wait $forward_pid"
+wait_for 10 test -S half.sock
+rm -f a.run
+begin second.tape --to "$(at half.sock connections=3)" -o a.run --timing recorded --speed 0.25 --stall-timeout 3s
+wait_for 20 test -e a.run.partial; sleep 0.3; touch freeze
+finish
+is "$status,$(rep a.run errors),$(rep a.run path_changes),$(($(rep a.run reissued) > 0))" 0,0,2,1 "one silent connection of three is made anew"
+[ $status = 0 ] || note "$err"
+kill $forward_pid
+nbd_stop $nbd_pid
 
 # It comes back as another disk; it never comes back.
 nbd_server memory.sock memory 16M || exit 1

@@ -308,15 +308,22 @@ static void fail_all(struct nbd_target *t, uint64_t now_ns)
     }
 }
 
+/* One of several connections is silent while others are not: its I/Os are better off there. */
+static bool is_stuck(const struct nbd_conn *c, uint64_t now_ns)
+{
+    const struct nbd_target *t = c->target;
+    return c->ios.count && now_ns > c->answered_ns + t->stall_ns / 2 &&
+           now_ns < t->answered_ns + t->stall_ns / 4;
+}
+
 static void settle_conn(struct nbd_conn *c, uint64_t now_ns)
 {
-    struct nbd_target *t = c->target;
     if (c->ending || c->state == NBD_CONNECTING)
         nbd_conn_check(c, now_ns);
     else if (c->state == NBD_DOWN && now_ns >= c->retry_ns)
         nbd_conn_start(c, now_ns);
-    else if (c->state == NBD_UP && c->ios.count && t->conns > 1 && now_ns > c->answered_ns + t->stall_ns)
-        nbd_conn_drop(c, now_ns, "a connection was silent"); /* others may not be */
+    else if (c->state == NBD_UP && is_stuck(c, now_ns))
+        nbd_conn_drop(c, now_ns, "a connection was silent");
 }
 
 static void settle_target(struct nbd_target *t, uint64_t now_ns)
