@@ -23,7 +23,8 @@
 struct source {
     struct captured open[LIST], done[LIST];
     size_t open_count, done_count;
-    bool busy; /* an event cannot be read yet */
+    bool busy;            /* an event cannot be read yet */
+    unsigned busy_drains; /* the same for so many drains */
     uint64_t lost;
 };
 
@@ -41,6 +42,10 @@ static int fake_drain(struct source *s, const struct source_sink *sink, struct e
 {
     if (s->busy)
         return 0;
+    if (s->busy_drains > 0) {
+        s->busy_drains--;
+        return 0;
+    }
     int status = deliver(s->done, s->done_count, sink, e);
     s->done_count = 0;
     return status;
@@ -304,6 +309,50 @@ static void waits_for_an_event_being_written(void **state)
     tape_reader_close(t);
 }
 
+/* One that no look had found, though the tape is past it already. */
+static void an_old_one_found_open_is_counted(void **state)
+{
+    struct fixture *f = *state;
+    const struct block_chunk *c;
+    complete(f, 1, 5 * S, 1);
+    step(f);
+    assert_int_equal(tape_writer_records(f->w), 1);
+    open_since(f, 2, 4 * S);
+    step_later(f); /* notes it */
+    step_later(f); /* would have it written */
+    f->source.open_count = 0;
+    struct tape_reader *t = finish(f, &c);
+    assert_int_equal(c->count, 1);
+    assert_int_equal(tape_reader_totals(t)->lost, 1);
+    tape_reader_close(t);
+}
+
+static void the_end_waits_for_an_event_being_written(void **state)
+{
+    struct fixture *f = *state;
+    const struct block_chunk *c;
+    complete(f, 1, 5 * S, 1);
+    f->source.busy_drains = 3; /* one look, and twice after it */
+    struct tape_reader *t = finish(f, &c);
+    assert_int_equal(c->count, 1);
+    assert_int_equal(tape_reader_totals(t)->lost, 0);
+    tape_reader_close(t);
+}
+
+static void an_event_that_is_never_written_is_lost(void **state)
+{
+    struct fixture *f = *state;
+    const struct block_chunk *c;
+    complete(f, 1, 5 * S, 1);
+    step(f);
+    complete(f, 2, 6 * S, 1);
+    f->source.busy = true;
+    struct tape_reader *t = finish(f, &c);
+    assert_int_equal(c->count, 1);
+    assert_int_equal(tape_reader_totals(t)->lost, 1);
+    tape_reader_close(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +363,9 @@ int main(void)
             cmocka_unit_test_setup_teardown(open_at_the_end_is_kept, set_up, tear_down),
             cmocka_unit_test_setup_teardown(lost_ones_are_counted, set_up, tear_down),
             cmocka_unit_test_setup_teardown(waits_for_an_event_being_written, set_up, tear_down),
+            cmocka_unit_test_setup_teardown(an_old_one_found_open_is_counted, set_up, tear_down),
+            cmocka_unit_test_setup_teardown(the_end_waits_for_an_event_being_written, set_up, tear_down),
+            cmocka_unit_test_setup_teardown(an_event_that_is_never_written_is_lost, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("record_recorder", tests, NULL, NULL);
 }
