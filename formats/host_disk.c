@@ -61,8 +61,9 @@ static void id_of_file(struct disk_place *p, dev_t device, uint64_t inode)
     snprintf(p->id, sizeof p->id, "file:%u:%u:%" PRIu64, major(device), minor(device), inode);
 }
 
-/* The most lasting identity that sysfs has for a whole disk. */
-static void id_of_disk(struct disk_place *p, const char *dir, dev_t device)
+/* The most lasting identity that sysfs has for the whole disk in `dir`. The last resort is the disk's own
+ * number, never that of a partition of it: they are one place. */
+static void id_of_disk(struct disk_place *p, const char *dir)
 {
     static const struct {
         const char *kind, *file;
@@ -76,7 +77,8 @@ static void id_of_disk(struct disk_place *p, const char *dir, dev_t device)
         snprintf(p->id, sizeof p->id, "%s:%s", known[i].kind, text);
         return;
     }
-    snprintf(p->id, sizeof p->id, "dev:%u:%u", major(device), minor(device));
+    sys_text(text, sizeof text, "%s/dev", dir);
+    snprintf(p->id, sizeof p->id, "dev:%s", text);
 }
 
 /* Follows `device` down; adds to start_bytes and fills in the id. */
@@ -97,7 +99,7 @@ static int follow(dev_t device, struct disk_place *p, struct err *e)
         }
         const char *name = strrchr(dir, '/') + 1;
         if (strncmp(name, "loop", 4) != 0 || (!loop_by_ioctl(name, &b) && !loop_by_sysfs(dir, &b))) {
-            id_of_disk(p, dir, device);
+            id_of_disk(p, dir);
             return 0;
         }
         p->start_bytes += b.offset_bytes;
