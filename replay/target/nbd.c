@@ -144,9 +144,11 @@ static const char *const prefixes[] = {"nbd://", "nbds://", "nbd+unix://", "nbds
 
 const struct target_ops target_nbd = {
         .name = "nbd",
-        .help = "nbd://HOST[:PORT]/EXPORT, nbd+unix:///EXPORT?socket=PATH   an export of an NBD server; "
-                "nbds: with "
-                "TLS; connections=N: over so many",
+        .help = "nbd://HOST[:PORT]/EXPORT, nbd+unix:///EXPORT?socket=PATH\n"
+                "                   an export of an NBD server, by libnbd; nbds:// and nbds+unix:// with TLS "
+                "(user\n"
+                "                   USER@, tls-certificates=DIR, tls-psk-file=FILE). connections=N: over N\n"
+                "                   connections, where the server says that this is safe",
         .prefixes = prefixes,
         .stores = true,
         .open = open_target,

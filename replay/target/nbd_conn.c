@@ -63,13 +63,12 @@ const char *nbd_conn_error(void)
  * and a reply takes two system calls, not four. The kernel's client does the same. */
 static int configure(struct nbd_handle *h, const char *uri)
 {
-    return nbd_set_debug(h, false) < 0 || nbd_set_request_structured_replies(h, false) < 0 ||
-                           nbd_set_uri_allow_local_file(h, true) < 0 ||
-                           nbd_set_uri_allow_transports(
-                                   h, LIBNBD_ALLOW_TRANSPORT_TCP | LIBNBD_ALLOW_TRANSPORT_UNIX) < 0 ||
-                           nbd_aio_connect_uri(h, uri) < 0
-                   ? -1
-                   : 0;
+    uint32_t transports = LIBNBD_ALLOW_TRANSPORT_TCP | LIBNBD_ALLOW_TRANSPORT_UNIX;
+    if (nbd_set_debug(h, false) < 0 || nbd_set_request_structured_replies(h, false) < 0)
+        return -1;
+    if (nbd_set_uri_allow_local_file(h, true) < 0 || nbd_set_uri_allow_transports(h, transports) < 0)
+        return -1;
+    return nbd_aio_connect_uri(h, uri);
 }
 
 void nbd_conn_start(struct nbd_conn *c, uint64_t now_ns)
