@@ -151,6 +151,12 @@ static inline struct isc_lun *isc_lun_of(struct target *t)
     return (struct isc_lun *)t;
 }
 
+/* `now_ns` may have been read before something set `then_ns`. */
+static inline uint64_t isc_since_ns(uint64_t now_ns, uint64_t then_ns)
+{
+    return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
 /* ---- iscsi_path.c ---- */
 
 /* Looks up the portals' addresses and makes a path of each. */

@@ -323,9 +323,9 @@ void isc_lun_tick(struct isc_lun *l, uint64_t now_ns)
     struct isc_io *s;
     for (unsigned i = 0; i < l->paths; i++)
         isc_path_tick(&l->path[i], now_ns);
-    if (l->up == 0 && now_ns - l->lost_ns >= l->stall_ns)
+    if (l->up == 0 && isc_since_ns(now_ns, l->lost_ns) >= l->stall_ns)
         l->gone = true;
-    while ((s = TAILQ_FIRST(&l->active)) && (l->gone || now_ns - s->progress_ns >= l->stall_ns))
+    while ((s = TAILQ_FIRST(&l->active)) && (l->gone || isc_since_ns(now_ns, s->progress_ns) >= l->stall_ns))
         give_up(l, s, now_ns);
 }
 

@@ -373,7 +373,7 @@ static uint64_t silence_ns(const struct isc_path *p, uint64_t now_ns)
 {
     struct tcp_info info;
     socklen_t len = sizeof info;
-    uint64_t waited_ns = now_ns > p->busy_ns ? now_ns - p->busy_ns : 0;
+    uint64_t waited_ns = isc_since_ns(now_ns, p->busy_ns);
     if (getsockopt(iscsi_get_fd(p->context), IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
         return 0;
     uint64_t quiet_ns = (uint64_t)info.tcpi_last_data_recv * 1000000u;
@@ -383,7 +383,7 @@ static uint64_t silence_ns(const struct isc_path *p, uint64_t now_ns)
 static void listen_for_silence(struct isc_path *p, uint64_t now_ns)
 {
     uint64_t limit_ns = p->lun->path_timeout_ns;
-    if (p->commands == 0 || now_ns - p->busy_ns < limit_ns / 2)
+    if (p->commands == 0 || isc_since_ns(now_ns, p->busy_ns) < limit_ns / 2)
         return;
     uint64_t silent_ns = silence_ns(p, now_ns);
     if (silent_ns >= limit_ns) {

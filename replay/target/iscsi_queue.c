@@ -122,7 +122,7 @@ static void serve(struct target_queue *q, uint64_t now_ns)
 
 static void tick(struct target_queue *q, uint64_t now_ns)
 {
-    if (now_ns - q->ticked_ns < TICK_NS)
+    if (isc_since_ns(now_ns, q->ticked_ns) < TICK_NS)
         return;
     q->ticked_ns = now_ns;
     for (unsigned i = 0; i < q->luns; i++) {
