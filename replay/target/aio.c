@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -62,6 +63,17 @@ static int open_fd(struct aio_target *a, int flags, struct err *e)
     return err_sys(e, errno, "cannot open '%s'", a->path);
 }
 
+/* What was opened is what was looked at: a link in the path may have been changed in between. */
+static int check_opened(const struct aio_target *a, const struct stat *looked_at, struct err *e)
+{
+    struct stat st;
+    if (fstat(a->fd, &st) < 0)
+        return err_sys(e, errno, "cannot look at '%s'", a->path);
+    if (st.st_dev != looked_at->st_dev || st.st_ino != looked_at->st_ino || st.st_rdev != looked_at->st_rdev)
+        return err_set(e, EBUSY, "'%s' was replaced by something else while it was opened", a->path);
+    return 0;
+}
+
 /* A virtual machine's image is locked as a rule (QEMU's file-posix.c: open file description locks on some of
  * its bytes), and so are other iotapes' (flock). Where a file system has no locks, there is nothing to know.
  */
@@ -76,13 +88,15 @@ static int lock_file(struct aio_target *a, struct err *e)
     return 0;
 }
 
-static int open_block(struct aio_target *a, struct err *e)
+static int open_block(struct aio_target *a, const struct stat *st, struct err *e)
 {
     uint64_t size;
     int sector;
     int r = a->read_only ? 0 : claims_take(&a->claims, a->path, e);
     if (r == 0)
         r = open_fd(a, a->read_only ? 0 : O_EXCL, e);
+    if (r == 0)
+        r = check_opened(a, st, e);
     if (r == 0)
         r = lock_file(a, e);
     if (r < 0)
@@ -97,18 +111,20 @@ static int open_block(struct aio_target *a, struct err *e)
     return 0;
 }
 
-static int open_file(struct aio_target *a, uint64_t size_bytes, struct err *e)
+static int open_file(struct aio_target *a, const struct stat *st, struct err *e)
 {
     int r = a->read_only ? 0 : claims_take(&a->claims, a->path, e);
     if (r == 0)
         r = open_fd(a, 0, e);
     if (r == 0)
+        r = check_opened(a, st, e);
+    if (r == 0)
         r = lock_file(a, e);
     if (r < 0)
         return r;
     a->base.sector_bytes = file_sector_bytes(a->fd);
-    a->base.size_bytes = size_bytes;
-    if (size_bytes == 0 && !a->read_only) {
+    a->base.size_bytes = (uint64_t)st->st_size;
+    if (st->st_size == 0 && !a->read_only) {
         a->base.absent = true;
         a->base.size_bytes = TARGET_ENDLESS;
     }
@@ -131,9 +147,9 @@ static int open_path(struct aio_target *a, struct err *e)
     if (stat(a->path, &st) < 0)
         return errno == ENOENT ? open_absent(a, e) : err_sys(e, errno, "cannot open '%s'", a->path);
     if (S_ISBLK(st.st_mode))
-        return open_block(a, e);
+        return open_block(a, &st, e);
     if (S_ISREG(st.st_mode))
-        return open_file(a, (uint64_t)st.st_size, e);
+        return open_file(a, &st, e);
     return err_set(e, EINVAL, "'%s' is neither a block device nor a regular file", a->path);
 }
 
@@ -190,14 +206,24 @@ static int aio_describe(struct target *t, struct facts *f, struct err *e)
     return r;
 }
 
+/* What is held, whatever its path leads to by now (proc_pid_fd(5)). */
+static void held_path(const struct aio_target *a, char path[32])
+{
+    snprintf(path, 32, "/proc/self/fd/%d", a->fd);
+}
+
 static int aio_signature(struct target *t, char *text, size_t text_bytes, struct err *e)
 {
-    return blkid_signature(aio_of(t)->path, text, text_bytes, e);
+    char path[32];
+    held_path(aio_of(t), path);
+    return blkid_signature(path, text, text_bytes, e);
 }
 
 static int aio_place(struct target *t, struct disk_place *place, struct err *e)
 {
-    return disk_place_of(aio_of(t)->path, place, e);
+    char path[32];
+    held_path(aio_of(t), path);
+    return disk_place_of(path, place, e);
 }
 
 /* ---- what libaio cannot do ---- */
