@@ -8,6 +8,7 @@
 
 #include "analyze/ranktest.h"
 #include "formats/base/cleanup.h"
+#include "formats/base/random.h"
 
 /* Equal splits of metrics with different ties reach equal p by different sums: what lies closer than this is
  * equal. */
@@ -82,20 +83,11 @@ static bool next_split(struct family *f)
     return true;
 }
 
-/* splitmix64 (S. Vigna, public domain reference at prng.di.unimi.it). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* Below n, which is small: the product's high half (D. Lemire, ACM TOMACS 29 (2019) 3); the bias of at
  * most n / 2^64 does not matter here. */
 static size_t random_below(uint64_t *state, size_t n)
 {
-    return (size_t)(((unsigned __int128)next_random(state) * n) >> 64);
+    return (size_t)(((unsigned __int128)random_next(state) * n) >> 64);
 }
 
 static int draw_splits(struct family *f, uint64_t seed, struct err *e)

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define GAMMA        UINT64_C(0x9e3779b97f4a7c15)
+#include "formats/base/random.h"
+
 #define RECIPE       1
 #define SECTOR_WORDS (CONTENT_SECTOR_BYTES / 8)
 #define HEADER_WORDS (CONTENT_HEADER_BYTES / 8)
@@ -14,24 +15,17 @@
 
 static const char magic[8] = {'\x89', 'i', 'o', 't', 'a', 'p', 'e', '\n'};
 
-/* The output function of splitmix64 (see content.h). */
-static inline uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 static uint64_t write_key(const struct content_write *w)
 {
-    return mix(mix(w->seed + GAMMA) + mix(w->record * GAMMA + w->repetition));
+    return random_mix(
+            random_mix(w->seed + RANDOM_GAMMA) + random_mix(w->record * RANDOM_GAMMA + w->repetition));
 }
 
 static uint64_t hash_words(const uint64_t *word, unsigned count)
 {
-    uint64_t h = GAMMA;
+    uint64_t h = RANDOM_GAMMA;
     for (unsigned i = 0; i < count; i++)
-        h = mix(h + le64toh(word[i]) + GAMMA);
+        h = random_mix(h + le64toh(word[i]) + RANDOM_GAMMA);
     return h;
 }
 
@@ -52,7 +46,7 @@ void content_make(void *data, uint64_t offset_bytes, uint64_t len_bytes, const s
     uint64_t base = write_key(w);
     uint64_t *word = data;
     for (uint64_t at = offset_bytes; at < offset_bytes + len_bytes; at += CONTENT_SECTOR_BYTES) {
-        uint64_t key = mix(base ^ (at / CONTENT_SECTOR_BYTES * GAMMA));
+        uint64_t key = random_mix(base ^ (at / CONTENT_SECTOR_BYTES * RANDOM_GAMMA));
         unsigned j = 1;
         if (at % CONTENT_BLOCK_BYTES == 0) {
             make_header(word, at, key, w);
@@ -61,7 +55,7 @@ void content_make(void *data, uint64_t offset_bytes, uint64_t len_bytes, const s
             word[0] = htole64(key);
         }
         for (; j < SECTOR_WORDS; j++)
-            word[j] = htole64(mix(key + j * GAMMA));
+            word[j] = htole64(random_mix(key + j * RANDOM_GAMMA));
         word += SECTOR_WORDS;
     }
 }
@@ -78,7 +72,7 @@ static bool sector_follows(const uint64_t *word, uint64_t key, unsigned from)
 {
     uint64_t differ = 0;
     for (unsigned j = from; j < SECTOR_WORDS; j++)
-        differ |= le64toh(word[j]) ^ mix(key + j * GAMMA);
+        differ |= le64toh(word[j]) ^ random_mix(key + j * RANDOM_GAMMA);
     return differ == 0;
 }
 

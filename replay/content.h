@@ -11,7 +11,7 @@
  *    16 u64 seed              24 u64 place, bytes  32 u64 record (from 1), 0 for a fill
  *    40 u32 repetition        44 u32 zero          48 u64 key         56 u64 hash of words 0 to 6
  *
- * splitmix64 is Sebastiano Vigna's, in the public domain: https://prng.di.unimi.it/splitmix64.c
+ * splitmix64 and gamma are those of formats/base/random.h.
  */
 #ifndef IOTAPE_CONTENT_H
 #define IOTAPE_CONTENT_H

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/random.h"
 #include "formats/base/units.h"
 #include "replay/engine.h"
 #include "replay/fill.h"
@@ -17,22 +18,13 @@
 /* Recorded timing may fall behind without end on a slow target. */
 #define DEPTH_BOUND 8192
 
-/* splitmix64 (see content.h). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 void repeat_order(uint64_t seed, size_t round, size_t sides, size_t *order)
 {
     uint64_t state = seed + (round / 2) * UINT64_C(0x632be59bd9b4e019);
     for (size_t i = 0; i < sides; i++)
         order[i] = i;
     for (size_t i = sides; i > 1; i--) { /* Fisher and Yates */
-        size_t j = next_random(&state) % i;
+        size_t j = random_next(&state) % i;
         size_t held = order[i - 1];
         order[i - 1] = order[j];
         order[j] = held;

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "formats/base/random.h"
 #include "formats/tape.h"
 
 struct samples {
@@ -57,20 +58,12 @@ static inline int samples_teardown(void **state)
     return r;
 }
 
-static inline uint64_t samples_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15)); /* splitmix64 */
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* Record i of a mixed workload on two streams by three issuers, `gap_ns` apart on average, with everything in
  * it that a record can hold: unknown latencies, errors, all operations and flags, places up to the last
  * sector. */
 static inline struct block_record samples_record(uint64_t i, uint64_t gap_ns)
 {
-    uint64_t state = i, a = samples_random(&state), b = samples_random(&state);
+    uint64_t state = i, a = random_next(&state), b = random_next(&state);
     struct block_record r = {.t_ns = i * gap_ns + a % (gap_ns ? gap_ns : 1),
             .stream = (uint32_t)(a >> 32) % 2,
             .issuer = (uint32_t)(a >> 40) % 3,

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "formats/base/random.h"
 #include "formats/run.h"
 #include "formats/tape.h"
 
@@ -36,18 +37,10 @@ static double now_s(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15)); /* splitmix64, Steele et al. 2014 */
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* Roughly bell-shaped from half to one and a half of the mean. */
 static uint64_t spread(uint64_t *state, uint64_t mean)
 {
-    uint64_t r = next_random(state), sum = 0;
+    uint64_t r = random_next(state), sum = 0;
     for (int i = 0; i < 4; i++)
         sum += (r >> (16 * i)) & 0xffff;
     return mean / 2 + mean * sum / (4 * 65536);
@@ -63,7 +56,7 @@ static void check(int r, const struct err *e)
 
 static struct block_record make_record(const struct workload *w, uint64_t *state, uint64_t *t_ns, uint64_t i)
 {
-    uint64_t r = next_random(state);
+    uint64_t r = random_next(state);
     *t_ns += spread(state, w->gap_ns);
     return (struct block_record){.t_ns = *t_ns,
             .offset_bytes = w->random ? (r % 262144) * 4096 : i * 4096,
@@ -138,7 +131,7 @@ static void bench_run(const struct workload *w, const char *path, uint64_t n)
             len[i] = b.len_bytes;
             op[i] = b.op;
             issued[i] = scheduled[i] = (done + i) * 100 + (done + i) % 3 * 10;
-            latency[i] = 30 + (next_random(&state) % 4) * 10;
+            latency[i] = 30 + (random_next(&state) % 4) * 10;
         }
         double begin_s = now_s(CLOCK_THREAD_CPUTIME_ID);
         check(run_writer_add(t, &c, &e), &e);
