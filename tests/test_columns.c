@@ -107,14 +107,14 @@ static void fill(uint64_t seed, uint64_t mask, uint32_t streams)
 {
     uint64_t state = seed, t = 0;
     for (uint32_t i = 0; i < COLUMNS_COUNT_MAX; i++) {
-        uint64_t a = samples_random(&state);
+        uint64_t a = random_next(&state);
         in.stream[i] = (uint32_t)(a >> 33) % streams * (streams > 2 ? 17 : 1);
-        in.len[i] = samples_random(&state) & mask;
+        in.len[i] = random_next(&state) & mask;
         in.small[i] = (uint8_t)(a >> 20 & mask);
-        t += (samples_random(&state) & mask) / COLUMNS_COUNT_MAX;
+        t += (random_next(&state) & mask) / COLUMNS_COUNT_MAX;
         in.time[i] = t;
-        in.lag[i] = samples_random(&state) & mask;
-        in.place[i] = samples_random(&state) & mask;
+        in.lag[i] = random_next(&state) & mask;
+        in.place[i] = random_next(&state) & mask;
     }
 }
 

@@ -64,7 +64,7 @@ static struct run_chunk make(struct results *r, uint32_t repetition, uint32_t pa
 {
     uint64_t state = repetition * 100 + part;
     for (uint64_t i = 0; i < N; i++) {
-        uint64_t a = samples_random(&state), n = part * N + (i ^ 3);
+        uint64_t a = random_next(&state), n = part * N + (i ^ 3);
         r->record[i] = n;
         r->offset[i] = i == 7 ? UINT64_MAX - 511 : a % 5000 * 512;
         r->len[i] = i == 8 ? UINT64_MAX : (a >> 20) % 4 * 4096;

@@ -86,7 +86,7 @@ static void fill_results(FILE *f, struct run_chunk *c, uint32_t repetition)
     c->repetition = repetition;
     c->count = 700;
     for (uint32_t i = 0; i < c->count; i++) {
-        uint64_t a = samples_random(&state);
+        uint64_t a = random_next(&state);
         c->record[i] = i ^ 1;
         c->offset_bytes[i] = a % 100000 * 512;
         c->len_bytes[i] = 512 + (a >> 20) % 3 * 1024;
