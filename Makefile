@@ -1,5 +1,5 @@
 # iotape. GNU make, no configure step. Useful variables: CC CFLAGS LDFLAGS DESTDIR prefix V=1
-# SAN=address,undefined BUILD=DIR. Targets: all deps demo check bench install uninstall clean.
+# SAN=address,undefined BUILD=DIR. Targets: all deps deps-servers demo check bench man install uninstall clean.
 
 CC       ?= gcc
 CFLAGS   ?= -O2 -g
@@ -13,12 +13,14 @@ bindir   ?= $(prefix)/bin
 mandir   ?= $(prefix)/share/man
 SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
 
-# What Debian 12 calls what we need: to build, and to run the tests.
-BUILD_PACKAGES := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
-	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev libnbd-dev libiscsi-dev libnfs-dev
-TEST_PACKAGES  := libcmocka-dev perl fio e2fsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
-	fuse3 kmod blktrace tgt libiscsi-bin \
-	nfs-ganesha nfs-ganesha-vfs nfs-ganesha-mem rpcbind
+# What Debian 12 calls what we need: to build, to run the tests, and the servers that some tests replay to, which not
+# everybody wants on a machine of theirs.
+BUILD_PACKAGES  := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
+	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev libnbd-dev libiscsi-dev \
+	libnfs-dev
+TEST_PACKAGES   := libcmocka-dev perl fio e2fsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
+	fuse3 kmod blktrace libiscsi-bin
+SERVER_PACKAGES := tgt nfs-ganesha nfs-ganesha-vfs nfs-ganesha-mem rpcbind
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 ALL_CPPFLAGS := -D_GNU_SOURCE -I. -I$(BUILD) $(CPPFLAGS)
@@ -107,8 +109,10 @@ bench: all $(TOOLS)
 demo: all
 	BUILD=$(abspath $(BUILD)) samples/demo
 
-deps:
-	@missing=$$(for p in $(BUILD_PACKAGES) $(TEST_PACKAGES); do \
+deps: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
+deps-servers: PACKAGES = $(SERVER_PACKAGES)
+deps deps-servers:
+	@missing=$$(for p in $(PACKAGES); do \
 		dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
 	if [ -n "$$missing" ]; then $(SUDO) apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y --no-install-recommends $$missing; fi
@@ -135,5 +139,5 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all tests check bench demo deps man install uninstall clean
+.PHONY: all tests check bench demo deps deps-servers man install uninstall clean
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
