@@ -4,9 +4,10 @@
 CC       ?= gcc
 CFLAGS   ?= -O2 -g
 CLANG    ?= clang
-BPFTOOL  ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+BPFTOOL  ?= $(shell command -v bpftool || echo /usr/sbin/bpftool)
 BUILD    ?= build
-MULTIARCH := $(shell gcc -print-multiarch 2>/dev/null) # where asm/types.h is, which -target bpf does not find
+# Not `:=`, since `make deps all` installs gcc first.
+MULTIARCH = $(shell gcc -print-multiarch 2>/dev/null) # where asm/types.h is, which -target bpf does not find
 BPF_ARCH ?= $(patsubst x86_64,x86,$(shell uname -m)) # what the eBPF programs will run on
 prefix   ?= /usr/local
 bindir   ?= $(prefix)/bin
