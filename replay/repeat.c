@@ -60,6 +60,23 @@ static unsigned depth_bound(const struct session *s, const struct session_side *
     return wanted < DEPTH_BOUND ? (unsigned)wanted : DEPTH_BOUND;
 }
 
+static bool uses(const struct session *s, const struct session_side *side, const struct target *t)
+{
+    bool used = false;
+    for (size_t k = 0; k < tape_reader_stream_count(s->tape); k++)
+        used = used || side->target[k] == t;
+    return used;
+}
+
+static void make_ready(const struct session *s, const struct session_side *side)
+{
+    for (size_t i = 0; i < s->targets; i++) {
+        struct target *t = s->target[i].target;
+        if (t->ops->ready && uses(s, side, t))
+            t->ops->ready(t);
+    }
+}
+
 /* What happened so far to the connections of all targets of a side. */
 static struct target_events sum_events(const struct session *s, const struct session_side *side)
 {
@@ -67,10 +84,7 @@ static struct target_events sum_events(const struct session *s, const struct ses
     for (size_t i = 0; i < s->targets; i++) {
         struct target *t = s->target[i].target;
         struct target_events ev = {0};
-        bool used = false;
-        for (size_t k = 0; k < tape_reader_stream_count(s->tape); k++)
-            used = used || side->target[k] == t;
-        if (!used || !t->ops->events)
+        if (!t->ops->events || !uses(s, side, t))
             continue;
         t->ops->events(t, &ev);
         sum.path_changes += ev.path_changes;
@@ -100,6 +114,7 @@ static int measure(struct repetition *rep, const volatile sig_atomic_t *stop, st
     int r = results_open(&results, side->run, side->repetitions, s->pool, e);
     if (r < 0)
         return r;
+    make_ready(s, side);
     rep->events_before = sum_events(s, side);
     hoststat_read(&rep->before);
     r = feed_open(&feed, &source, s->pool, e);

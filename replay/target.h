@@ -84,6 +84,10 @@ struct target_ops {
     /* Where its bytes lie on this host, or -ENOENT. NULL: not on this host. */
     int (*place)(struct target *t, struct disk_place *place, struct err *e);
 
+    /* Before a repetition: serves connections that were idle meanwhile and brings lost ones back, within
+     * bounded time, so that none of this is measured. NULL: nothing to do. */
+    void (*ready)(struct target *t);
+
     /* Counts what happened to its connections so far. NULL: it has none. */
     void (*events)(struct target *t, struct target_events *ev);
 

@@ -17,6 +17,7 @@
 #define LUN_FLAT           0x4000 /* SAM-5, 4.7.7.4 */
 #define LUN_PERIPHERAL_MAX 255
 #define WAIT_NS            UINT64_C(50000000)
+#define LOOKS              3
 
 extern const struct target_ops target_iscsi;
 
@@ -166,6 +167,20 @@ static int iscsi_describe(struct target *t, struct facts *f, struct err *e)
     return r < 0 ? r : describe_limits(s, f, e);
 }
 
+/* A server may have asked for a sign of life meanwhile, or ended sessions that gave none; libiscsi needs two
+ * looks to notice that. */
+static void iscsi_ready(struct target *t)
+{
+    struct isc_lun *l = isc_lun_of(t);
+    uint64_t now_ns = pace_now_ns(), end_ns = now_ns + l->path_timeout_ns;
+    for (unsigned looks = 0; looks < LOOKS || (l->up < l->paths && now_ns < end_ns); looks++) {
+        isc_paths_serve(l, looks < LOOKS ? 0 : WAIT_NS);
+        now_ns = pace_now_ns();
+        isc_lun_tick(l, now_ns);
+    }
+    l->missing = l->paths - l->up;
+}
+
 static void iscsi_events(struct target *t, struct target_events *ev)
 {
     *ev = isc_lun_of(t)->events;
@@ -191,6 +206,7 @@ const struct target_ops target_iscsi = {
         .open = iscsi_open,
         .close = iscsi_close,
         .describe = iscsi_describe,
+        .ready = iscsi_ready,
         .events = iscsi_events,
         .queue_open = isc_queue_open,
         .queue_close = isc_queue_close,

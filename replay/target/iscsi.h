@@ -117,6 +117,7 @@ struct isc_lun {
     unsigned char *zeros;                 /* a block of them */
     uint32_t drops;                       /* of paths */
     struct target_events events;
+    unsigned missing; /* paths that were down when a repetition began: they count as changes of it */
 };
 
 /* ---- I/Os: what target_io.space holds ---- */

@@ -281,6 +281,8 @@ static int refusal(const struct isc_lun *l, const struct target_io *io)
 void isc_lun_begin(struct isc_lun *l, struct target_queue *q, struct target_io *io, uint64_t now_ns)
 {
     struct isc_io *s = isc_io_of(io);
+    l->events.path_changes += l->missing;
+    l->missing = 0;
     *s = (struct isc_io){.queue = q, .progress_ns = now_ns};
     io->two_step = (step_bytes(l, io, ISC_FLUSH_BEFORE) && step_bytes(l, io, ISC_MAIN)) ||
                    step_bytes(l, io, ISC_FLUSH_AFTER);
