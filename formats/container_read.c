@@ -199,7 +199,7 @@ int container_verify_end(struct container *c, struct err *e)
 static int open_file(struct container *c, struct err *e)
 {
     struct stat st;
-    c->fd = open(c->path, O_RDONLY | O_CLOEXEC);
+    c->fd = open(c->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe would be waited for */
     if (c->fd < 0)
         return err_sys(e, errno, "cannot open '%s'", c->path);
     if (fstat(c->fd, &st) < 0)

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # How a recording ends, and what is in the tape then.
 here=$(dirname "$0")
 . "$here/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # What cannot be recorded is refused, in one line that says what is missing.
 here=$(dirname "$0")
 . "$here/lib.sh"

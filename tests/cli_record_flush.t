@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Flushes, FUA and a file system's life are recorded, with latencies that end where the I/O truly ends.
 here=$(dirname "$0")
 . "$here/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # A device that stalls for 5 s while another one is recorded at full rate: memory stays bounded, the stalled I/O gets
 # its latency, order and identity hold.
 here=$(dirname "$0")

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
 # What is recorded is what fio says it did, on every kind of device.
 here=$(dirname "$0")
 . "$here/lib.sh"

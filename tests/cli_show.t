@@ -68,6 +68,9 @@ is "$(json 'ascii(d["streams"][0]["name"])')" "'a\\x1b[31m\\ufffd\"b'" "JSON: by
 echo hello >text
 run $analyze show text
 like "$status $err" "^1 iotape-analyze show: error: 'text' is neither a tape nor a run" "no container"
+mkfifo pipe
+run timeout 5 $analyze show pipe
+is $status 1 "a pipe is refused, not waited for"
 run $analyze show nowhere
 like "$status $err" "^1 .*nowhere.*No such file" "no file"
 run $analyze show

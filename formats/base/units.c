@@ -81,11 +81,12 @@ int units_parse_u64(const char *text, uint64_t *value, struct err *e)
 
 int units_parse_double(const char *text, double *value, struct err *e)
 {
-    static _Thread_local locale_t c_locale;
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c_locale)
-        c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+        return err_sys(e, ENOMEM, "cannot read '%s'", text);
     char *end = NULL;
-    double v = c_locale ? strtod_l(text, &end, c_locale) : strtod(text, &end);
+    double v = strtod_l(text, &end, c_locale);
+    freelocale(c_locale);
     if (end == text || *end || !isfinite(v))
         return err_set(e, EINVAL, "'%s' is not a number", text);
     *value = v;
