@@ -44,7 +44,7 @@ struct nfs_conn {
     struct nfs_piece *first, *last; /* in flight, the oldest first */
     uint64_t since_ns;              /* CONNECTING: it began; DOWN: the next attempt */
     uint64_t heard_ns;              /* the last answer, or when the first piece was sent after idling */
-    bool unsent;                    /* something is in libnfs's queue */
+    unsigned unsent;                /* calls in libnfs's queue that were not there at the last send */
     bool refused;                   /* an answer was no valid one: some pieces failed alone */
     bool heard;                     /* something was answered in this turn */
     int error;                      /* why it went down */

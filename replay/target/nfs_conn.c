@@ -59,7 +59,7 @@ static void on_connected(struct rpc_context *rpc, int status, void *data, void *
     set_socket(rpc_get_fd(rpc));
     if (rpc_nfs3_null_async(rpc, on_null, c) < 0)
         c->refused = true;
-    c->unsent = true;
+    c->unsent++;
 }
 
 static void start(struct nfs_conn *c, uint64_t now_ns)
@@ -84,7 +84,8 @@ void nfs_conn_drop(struct nfs_conn *c, int error)
     if (c->rpc)
         rpc_destroy_context(c->rpc); /* calls back all that is in flight */
     c->rpc = NULL;
-    c->refused = c->unsent = c->heard = false;
+    c->refused = c->heard = false;
+    c->unsent = 0;
     c->since_ns = 0;
     if (c->state == NFS_UP) {
         t->up--;
@@ -147,11 +148,23 @@ void nfs_conn_service(struct nfs_conn *c, int revents)
         nfs_conn_send(c);
 }
 
+static void cork(const struct nfs_conn *c, int on)
+{
+    (void)setsockopt(rpc_get_fd(c->rpc), IPPROTO_TCP, TCP_CORK, &on, sizeof on);
+}
+
+/* libnfs sends each call on its own: several go out in as few packets as will do. */
 void nfs_conn_send(struct nfs_conn *c)
 {
-    c->unsent = false;
-    if (c->rpc)
-        serve(c, POLLOUT);
+    bool several = c->unsent > 1;
+    c->unsent = 0;
+    if (!c->rpc)
+        return;
+    if (several)
+        cork(c, 1);
+    serve(c, POLLOUT);
+    if (several && c->rpc)
+        cork(c, 0);
 }
 
 short nfs_conn_events(const struct nfs_conn *c)

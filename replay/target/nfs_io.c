@@ -370,7 +370,7 @@ void nfs_piece_issue(struct nfs_conn *c, struct nfs_piece *p)
     link_last(&c->first, &c->last, p);
     p->conn = c;
     p->target->in_flight++;
-    c->unsent = true;
+    c->unsent++;
     int r = p->op == BLOCK_READ    ? call_read(c, p)
             : p->op == BLOCK_WRITE ? call_write(c, p)
                                    : call_commit(c, p);
