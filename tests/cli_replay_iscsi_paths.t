@@ -9,6 +9,11 @@ is "$status,$(rep a.run errors),$(rep a.run records)" 0,0,1500 "a path is reset:
 is "$(rep a.run path_changes)" 1 "a path was lost, and that is counted"
 intact "a path is reset"
 second_up
+options=(--runs 2 --for 1500ms)
+replay_during kill_second
+is "$status,$(rep a.run path_changes),$(rep a.run path_changes 2)" 0,1,1 "a repetition that begins with a path less says so"
+options=()
+second_up
 
 bounce_second() { gone $second_pid; second_up; }
 replay_during bounce_second
