@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
@@ -22,8 +23,22 @@ struct container_writer {
     bool finished;
 };
 
+/* The rename at the end would replace a device node, and fail on a directory. */
+static int check_place(const char *path, struct err *e)
+{
+    struct stat st;
+    if (!*path)
+        return err_sys(e, ENOENT, "cannot create '%s'", path);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(e, EINVAL, "cannot create '%s': something is there that is no regular file", path);
+    return 0;
+}
+
 static int begin_partial(struct container_writer *w, struct err *e)
 {
+    int r = check_place(w->path, e);
+    if (r < 0)
+        return r;
     w->fd = open(w->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (w->fd >= 0)
         return archive_out_open(&w->archive, w->fd, e);

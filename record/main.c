@@ -9,7 +9,9 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/opts.h"
+#include "formats/base/units.h"
 #include "record/options.h"
+#include "record/output.h"
 
 #define OPEN_MAX_LIMIT (1 << 20) /* 64 MiB in the kernel */
 
@@ -45,15 +47,33 @@ static int add_file(void *values, const char *text, struct err *e)
     return add_word(&o->files, text, e);
 }
 
+/* 0 would be the same as not given: a recording without an end. */
+static int not_zero(int status, const uint64_t *value, struct err *e)
+{
+    return status < 0 || *value ? status : err_set(e, EINVAL, "0 records nothing");
+}
+
+static int set_for(void *values, const char *text, struct err *e)
+{
+    struct options *o = values;
+    return not_zero(units_parse_duration(text, &o->for_ns, e), &o->for_ns, e);
+}
+
+static int set_max_size(void *values, const char *text, struct err *e)
+{
+    struct options *o = values;
+    return not_zero(units_parse_size(text, &o->max_bytes, e), &o->max_bytes, e);
+}
+
 #define AT(field) offsetof(struct options, field)
 
 static const struct opt opts[] = {
         {"output", 'o', OPT_STR, AT(output), "FILE", "the tape to write", NULL, NULL},
         {"disk", 'd', OPT_CALL, 0, "DEVICE", "record this block device; may repeat, one stream each", NULL,
                 add_disk},
-        {"for", 0, OPT_DURATION, AT(for_ns), "DURATION", "end after this time", NULL, NULL},
-        {"max-size", 0, OPT_SIZE, AT(max_bytes), "SIZE", "end when the tape has grown to about this size",
-                NULL, NULL},
+        {"for", 0, OPT_CALL, 0, "DURATION", "end after this time", NULL, set_for},
+        {"max-size", 0, OPT_CALL, 0, "SIZE", "end when the tape has grown to about this size", NULL,
+                set_max_size},
         {"label", 0, OPT_STR, AT(label), "TEXT", "what to call the workload (default: FILE without .tape)",
                 NULL, NULL},
         {"keep-names", 0, OPT_FLAG, AT(keep_names), NULL, "store the names of processes, not pseudonyms",
@@ -165,9 +185,10 @@ int main(int argc, char **argv)
         opts_report(&spec, &e);
         return 2;
     }
-    if (o.import) {
+    status = output_check(o.output, &e);
+    if (status == 0 && o.import) {
         status = import_files(&o, &e);
-    } else {
+    } else if (status == 0) {
         catch_signals();
         status = live_record(&o, &exit_status, &e);
     }

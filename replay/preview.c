@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "replay/preview.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "formats/base/units.h"
@@ -64,6 +65,8 @@ int preview_print(struct session *s, const volatile sig_atomic_t *stop, struct e
     int r = guard_check(s, stop, e);
     for (size_t i = 0; i < s->targets && r == 0; i++)
         print_target(s, &s->target[i]);
+    if (r == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        return err_sys(e, errno, "cannot write to standard output");
     if (r < 0)
         err_prefix(e, "would be refused");
     return r;

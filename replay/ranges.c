@@ -7,6 +7,9 @@
 #include <string.h>
 
 #define PART_BLOCKS (UINT64_C(1) << 32)
+/* A bitmap of one range takes memory in proportion to its length: 1 PiB takes 100 MB. */
+#define LONG_BYTES  (UINT64_C(1) << 40)
+#define TOTAL_BYTES (UINT64_C(1) << 50)
 
 void ranges_release(struct ranges *r)
 {
@@ -73,6 +76,9 @@ int ranges_add(struct ranges *r, uint64_t offset_bytes, uint64_t len_bytes, stru
     uint64_t end = (offset_bytes + len_bytes - 1) / RANGES_BLOCK_BYTES + 1;
     if (r->parts && first >= r->last_first && end <= r->last_end)
         return 0;
+    if (len_bytes > LONG_BYTES && (len_bytes > TOTAL_BYTES || ranges_bytes(r) > TOTAL_BYTES - len_bytes))
+        return err_set(e, ERANGE, "%llu bytes at %llu: more than 1 PiB would be touched",
+                (unsigned long long)len_bytes, (unsigned long long)offset_bytes);
     r->last_first = first;
     r->last_end = end;
     return add_blocks(r, first, end, e);

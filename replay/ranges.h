@@ -30,7 +30,8 @@ struct ranges {
 
 void ranges_release(struct ranges *r);
 
-/* Adds every block that [offset, offset + len) touches. -ERANGE beyond RANGES_END_BYTES, -ENOMEM. */
+/* Adds every block that [offset, offset + len) touches. -ERANGE beyond RANGES_END_BYTES and
+ * where long ones amount to more than 1 PiB, -ENOMEM. */
 int ranges_add(struct ranges *r, uint64_t offset_bytes, uint64_t len_bytes, struct err *e);
 /* Adds all of `from`. */
 int ranges_merge(struct ranges *r, const struct ranges *from, struct err *e);

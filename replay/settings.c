@@ -52,6 +52,24 @@ static int set_tape(void *values, const char *text, struct err *e)
     return 0;
 }
 
+/* 0 would be the same as not given: all of the tape, a file as large as needed. */
+static int not_zero(int r, const uint64_t *value, struct err *e)
+{
+    return r < 0 || *value ? r : err_set(e, EINVAL, "0 leaves nothing");
+}
+
+static int set_for(void *values, const char *text, struct err *e)
+{
+    struct settings *s = values;
+    return not_zero(units_parse_duration(text, &s->for_ns, e), &s->for_ns, e);
+}
+
+static int set_size(void *values, const char *text, struct err *e)
+{
+    struct settings *s = values;
+    return not_zero(units_parse_size(text, &s->size_bytes, e), &s->size_bytes, e);
+}
+
 #define AT(field) offsetof(struct settings, field)
 
 static const struct opt options[] = {
@@ -78,13 +96,13 @@ static const struct opt options[] = {
                 group_names, NULL},
         {"from", 0, OPT_DURATION, AT(from_ns), "TIME",
                 "begin with what was recorded at this time (default 0)", NULL, NULL},
-        {"for", 0, OPT_DURATION, AT(for_ns), "TIME", "replay only so much recorded time", NULL, NULL},
+        {"for", 0, OPT_CALL, 0, "TIME", "replay only so much recorded time", NULL, set_for},
         {"fit", 0, OPT_CHOICE, AT(fit), "refuse|wrap|skip|widen",
                 "what to do with I/O beyond the target's end or not aligned to its sectors (default refuse; "
                 "see Fit)",
                 fit_names, NULL},
-        {"size", 0, OPT_SIZE, AT(size_bytes), "SIZE",
-                "of a file that is created (default: as large as needed)", NULL, NULL},
+        {"size", 0, OPT_CALL, 0, "SIZE", "of a file that is created (default: as large as needed)", NULL,
+                set_size},
         {"seed", 0, OPT_U64, AT(seed), "N", "of generated data and of the order of targets (default 1)", NULL,
                 NULL},
         {"max-errors", 0, OPT_U64, AT(max_errors), "N",

@@ -3,15 +3,17 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
 
 #define HELP_COLUMN 30
-#define HELP_WIDTH 100
+#define HELP_WIDTH  100
 
 static const struct opt common_opts[] = {{"help", 'h', OPT_FLAG, 0, NULL, "show this text", NULL, NULL},
         {"version", 'V', OPT_FLAG, 0, NULL, "show the version", NULL, NULL},
@@ -26,10 +28,21 @@ static size_t count_opts(const struct opt *o)
     return n;
 }
 
+/* One line, whatever is in names from the command line and from strangers' files: what would end it, or would
+ * be obeyed by a terminal, is shown as '?'. */
+static void report(const struct opt_spec *spec, const struct err *e, const char *hint)
+{
+    char text[ERR_TEXT_BYTES];
+    snprintf(text, sizeof text, "%s", e->text);
+    for (char *p = text; *p; p++)
+        if (iscntrl((unsigned char)*p))
+            *p = '?';
+    fprintf(stderr, "%s: error: %s%s\n", spec->name, text, hint);
+}
 
 void opts_report(const struct opt_spec *spec, const struct err *e)
 {
-    fprintf(stderr, "%s: error: %s\n", spec->name, e->text);
+    report(spec, e, "");
 }
 
 static int set_choice(const struct opt *o, int *slot, const char *text, struct err *e)
@@ -112,7 +125,8 @@ static void print_option(FILE *out, const struct opt *o)
     char letter[8] = "    ";
     if (o->letter)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    int n = snprintf(left, sizeof left, "  %s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    int n = snprintf(
+            left, sizeof left, "  %s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
     if (n >= HELP_COLUMN)
         fprintf(out, "%s\n%*s", left, HELP_COLUMN, "");
     else
@@ -157,7 +171,8 @@ void opts_help(const struct opt_spec *spec, FILE *out)
     }
 }
 
-/* Text with what roff would interpret escaped: a backslash, a hyphen, a control character at a line's begin. */
+/* Text with what roff would interpret escaped: a backslash, a hyphen, a control character at a line's begin.
+ */
 static void roff_text(FILE *out, const char *p, size_t n)
 {
     for (size_t i = 0; i < n && p[i]; i++) {
@@ -249,7 +264,7 @@ static void print_man(const struct opt_spec *spec, FILE *out)
 
 static enum opts_outcome usage_error(const struct opt_spec *spec, const struct err *e)
 {
-    fprintf(stderr, "%s: error: %s (see --help)\n", spec->name, e->text);
+    report(spec, e, " (see --help)");
     return OPTS_USAGE;
 }
 
@@ -261,8 +276,33 @@ static const struct opt *find_letter(const struct opt *o, int letter)
     return NULL;
 }
 
-enum opts_outcome opts_parse(const struct opt_spec *spec, int argc, char **argv, void *values, char ***command)
+/* Where a standard stream is closed, a tape or a target that is opened would get its number, and messages
+ * would be written into it. Opened for reading: what is printed fails as it should. */
+static void occupy_standard_streams(void)
 {
+    for (int fd = open("/dev/null", O_RDONLY); fd >= 0; fd = open("/dev/null", O_RDONLY)) {
+        if (fd > STDERR_FILENO) {
+            close(fd);
+            return;
+        }
+    }
+}
+
+/* What was asked for on standard output is there, or it is a failure. */
+static enum opts_outcome printed(const struct opt_spec *spec)
+{
+    struct err e = {0};
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return OPTS_EXIT_OK;
+    err_sys(&e, errno, "cannot write to standard output");
+    report(spec, &e, "");
+    return OPTS_USAGE;
+}
+
+enum opts_outcome opts_parse(
+        const struct opt_spec *spec, int argc, char **argv, void *values, char ***command)
+{
+    occupy_standard_streams();
     size_t own = count_opts(spec->opts);
     size_t common = count_opts(common_opts);
     CLEANUP_FREE struct option *longs = calloc(own + common + 1, sizeof *longs);
@@ -308,22 +348,22 @@ enum opts_outcome opts_parse(const struct opt_spec *spec, int argc, char **argv,
             err_set(&e, EINVAL, "unknown option '%s'", argv[optind - 1]);
             return usage_error(spec, &e);
         }
-        const struct opt *o = index < 0 ? find_letter(spec->opts, c)
+        const struct opt *o = index < 0             ? find_letter(spec->opts, c)
                               : (size_t)index < own ? &spec->opts[index]
                                                     : &common_opts[(size_t)index - own];
         if (!o)
             o = find_letter(common_opts, c);
         if (o == &common_opts[0]) {
             opts_help(spec, stdout);
-            return OPTS_EXIT_OK;
+            return printed(spec);
         }
         if (o == &common_opts[1]) {
             printf("%s %s\n", spec->name, IOTAPE_VERSION);
-            return OPTS_EXIT_OK;
+            return printed(spec);
         }
         if (o == &common_opts[2]) {
             print_man(spec, stdout);
-            return OPTS_EXIT_OK;
+            return printed(spec);
         }
         if (set_value(o, values, optarg, &e) < 0) {
             err_prefix(&e, "--%s", o->name);
