@@ -87,6 +87,8 @@ refused $to:disk "" "it names no target or no LUN" "no LUN"
 refused 'iscsi://[::1/iqn.2026-01.test:disk/1' "" "a bracket is not closed" "half an address"
 refused iscsi://127.0.0.1:99999/iqn.2026-01.test:disk/1 "" "a port is no number" "no port"
 run $replay small.tape --to $to:other/1 -o c.run --read-only; is $status 0 "a read-only LUN can be read"
+run $replay small.tape --to iscsi://localhost:$iscsi_port/iqn.2026-01.test%3Aother/1 -o c.run --read-only
+is $status 0 "a name for a host, which may have several addresses, and an escaped name"
 
 # Sectors of 4 KiB.
 run $replay small.tape --to $to:other/3 -o c.run; is "$status,$(rep c.run errors)" 0,0 "sectors of 4 KiB"

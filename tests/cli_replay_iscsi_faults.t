@@ -87,4 +87,12 @@ is "$(rep a.run short_io),$(rep a.run errors)" 4,4 "4 of 200 reads are short: th
 fake conflict=1
 run $replay many.tape --to $to -o a.run; is $status 1 "a reservation that only writes meet"
 like "$err" "Device or resource busy" "is an error that says so"
+
+# A portal that sends us to another one, and one that sends us to itself.
+fake; other_pid=$fake_pid other=$(cat port) fake_pid=
+fake redirect=$other
+run $replay many.tape --to $to -o a.run --timing asap; is "$status,$(rep a.run errors)" 0,0 "a portal that sends us to another one"
+kill $other_pid; wait $other_pid
+run $replay many.tape --to $to -o a.run --timing asap; is $status 1 "which is not there"
+like "$err" "Connection refused" "is an error"
 done_testing

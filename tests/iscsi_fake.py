@@ -8,7 +8,7 @@ One LUN of 8 MiB in memory, blocks of 512 bytes, writes of at most 64 KiB as imm
 LOG: name, first block, blocks, FUA. Keys: cdb16=0 refuses READ/WRITE (16) and READ CAPACITY (16); fua=0; unmap=BLOCKS (at
 most in one command; 0: none); same=BLOCKS (0: refuses WRITE SAME); busy=N, attention=N, aborted=N: every Nth read or write
 is answered so; conflict=1: writes meet a reservation; after the first flush medium=N: every Nth read fails; short=N: every Nth
-read lacks its last block."""
+read lacks its last block. redirect=PORT: logging in leads there."""
 import os, socket, struct, sys, threading
 
 keys = dict(k.split('=') for k in sys.argv[3:])
@@ -139,8 +139,11 @@ class Session:
         if 'TargetName' in wanted:
             answer['TargetPortalGroupTag'] = '1'
         text = ''.join(f'{k}={v}\0' for k, v in answer.items()).encode()
+        if option('redirect'):
+            text = f'TargetAddress=127.0.0.1:{option("redirect")},1\0'.encode()
         head = bytes([0x23, h[1], 0, 0, 0]) + len(text).to_bytes(3, 'big') + h[8:14] + b'\0\1' + itt + bytes(4)
-        head += struct.pack('>III', self.stat, self.command, self.command + 64) + bytes(12)
+        status = 0x0101 if option('redirect') else 0
+        head += struct.pack('>IIIH', self.stat, self.command, self.command + 64, status) + bytes(10)
         self.stat += 1
         self.s.sendall(head + text + bytes(-len(text) % 4))
 
