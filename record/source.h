@@ -29,7 +29,7 @@ struct source_target {
 struct source_config {
     const struct source_target *targets; /* must outlive the source */
     size_t target_count;
-    uint32_t open_max; /* I/Os open at once that can be kept; those beyond are lost */
+    uint32_t open_max; /* places for I/Os that are open at once; those without one are lost */
     bool keep_names;   /* learn the names of processes */
     bool verbose;      /* let libraries talk on standard error */
 };

@@ -209,16 +209,33 @@ static __always_inline struct block_open *entry_at(__u32 place)
     return bpf_map_lookup_elem(&open_bios, &place); /* which the verifier turns into a few instructions */
 }
 
-/* The entry of a bio, NULL where it has none. */
-static __always_inline struct block_open *find_open(__u64 bio)
+/* Where it is looked for next. Neighbours crowd: a page of bios of 192 bytes fills most of its eight ways,
+ * and other memory may share them. */
+static __always_inline __u32 second_home_of(__u64 bio)
 {
-    __u32 home = home_of(bio);
+    return (bio >> 7) * 0x9e3779b97f4a7c15ULL >> 40 & open_mask;
+}
+
+static __always_inline struct block_open *find_near(__u32 home, __u64 bio)
+{
     for (__u32 i = 0; i < BLOCK_WAYS; i++) {
         struct block_open *o = entry_at(home ^ i);
         if (o && o->bio == bio)
             return o;
     }
     return NULL;
+}
+
+static __noinline struct block_open *find_far(__u64 bio)
+{
+    return find_near(second_home_of(bio), bio);
+}
+
+/* The entry of a bio, NULL where it has none. */
+static __always_inline struct block_open *find_open(__u64 bio)
+{
+    struct block_open *o = find_near(home_of(bio), bio);
+    return o ? o : find_far(bio);
 }
 
 static __always_inline void leave(struct block_open *o)
@@ -238,11 +255,10 @@ static __always_inline void finish(struct block_open *o, __s32 error)
     leave(o);
 }
 
-/* A free entry for a bio, claimed; NULL where there is none. Where the bio has one already, its end was not
- * seen. */
-static __always_inline struct block_open *claim(__u64 bio)
+/* A free entry for a bio near `home`, claimed; NULL where there is none. Where the bio has one already, its
+ * end was not seen. */
+static __always_inline struct block_open *claim_near(__u32 home, __u64 bio)
 {
-    __u32 home = home_of(bio);
     for (__u32 i = 0; i < BLOCK_WAYS; i++) {
         struct block_open *o = entry_at(home ^ i);
         if (!o)
@@ -255,6 +271,17 @@ static __always_inline struct block_open *claim(__u64 bio)
             return o;
     }
     return NULL;
+}
+
+static __noinline struct block_open *claim_far(__u64 bio)
+{
+    return claim_near(second_home_of(bio), bio);
+}
+
+static __always_inline struct block_open *claim(__u64 bio)
+{
+    struct block_open *o = claim_near(home_of(bio), bio);
+    return o ? o : claim_far(bio);
 }
 
 static __noinline void remember_name(__u32 tgid)

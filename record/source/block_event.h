@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * What the kernel programs of block.bpf.c and their loader bpf.c share: the table of open bios and the rings
- * of completed ones, both in memory that user space maps. Included after the definition of the __u types.
+ * of completed ones, both in memory that user space maps.
  *
  * Both are of our own making since the kernel's hash map and ring buffer cost more than all the rest: about
  * 210 and 110 ns an I/O where the whole takes 300.
  */
 #ifndef IOTAPE_BLOCK_EVENT_H
 #define IOTAPE_BLOCK_EVENT_H
+
+#include <linux/types.h>
 
 #define BLOCK_TARGETS_MAX 64     /* devices of one recording */
 #define BLOCK_STREAM_NONE 0xffff /* where an I/O belongs to one stream only */
@@ -29,7 +31,8 @@ struct block_open {
     __u32 pad[3];
 };
 
-/* The entries where a bio may be: that of its address, then the others of this many around it. */
+/* The entries where a bio may be: that of its address, then the others of this many around it; then as many
+ * around a second one. */
 #define BLOCK_WAYS 8
 
 /* One completed bio. */
