@@ -34,6 +34,7 @@ int main(int argc, char **argv)
 {
     /* A closed pipe is a failed write, to be reported as one. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* so is a limit of file size */
     for (size_t i = 0; argc > 1 && verb_list[i]; i++)
         if (strcmp(argv[1], verb_list[i]->name) == 0)
             return verb_list[i]->run(argc - 1, argv + 1);

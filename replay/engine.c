@@ -348,7 +348,7 @@ static int wait_for_something(struct engine *en, uint64_t due_ns, struct err *e)
         return wait_for_next(en, e);
     en->starving = false;
     if (due_ns > 0)
-        return wait_until(en, en->start_ns + due_ns, e);
+        return wait_until(en, due_ns < NEVER - en->start_ns ? en->start_ns + due_ns : NEVER, e);
     return flight_count(en->flight) ? reap(en, en->capped ? WAIT_MAX_NS : 0, e) : 0;
 }
 

@@ -27,6 +27,7 @@ static void catch_signals(void)
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit of file size is a failed write, too */
 }
 
 /* Runs all repetitions and ends the runs, whatever came. */

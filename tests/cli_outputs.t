@@ -52,5 +52,8 @@ for words in "$record -o x --disk /dev/x --for 0" "$record -o x --disk /dev/x --
 done
 (exec $record -o low.tape --import in.iolog <&- >&- 2>&-)
 is "$($analyze show --json low.tape | grep -c '"finished": *true')" 1 'closed standard streams: no message lands in the tape'
+$make tape long.tape records=20000 || exit 1
+limited() { (ulimit -f 4; exec "$@"); }
+refused "File too large" "an export larger than the limit of file size" limited $analyze export long.tape -o long.csv
 refused 'a\?b\?\[31m' "a name with what a terminal would obey" $analyze show $'a\nb\e[31m'
 done_testing

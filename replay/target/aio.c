@@ -92,6 +92,7 @@ static int open_block(struct aio_target *a, const struct stat *st, struct err *e
 {
     uint64_t size;
     int sector;
+    int protected = 0;
     int r = a->read_only ? 0 : claims_take(&a->claims, a->path, e);
     if (r == 0)
         r = open_fd(a, a->read_only ? 0 : O_EXCL, e);
@@ -105,6 +106,9 @@ static int open_block(struct aio_target *a, const struct stat *st, struct err *e
         return err_sys(e, errno, "cannot find the size of '%s'", a->path);
     if (size == 0 || sector < 512)
         return err_set(e, ENXIO, "'%s' has no size: nothing is attached to it", a->path);
+    /* The kernel lets it be opened for writing, and fails the writes. */
+    if (!a->read_only && ioctl(a->fd, BLKROGET, &protected) == 0 && protected)
+        return err_set(e, EROFS, "'%s' is write-protected (--read-only replays its reads)", a->path);
     a->is_block = true;
     a->base.size_bytes = size;
     a->base.sector_bytes = (uint32_t)sector;
