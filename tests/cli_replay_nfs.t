@@ -167,6 +167,14 @@ for how in "--lose-after 500" "--lose-after 500 --quietly" "--jukebox 40" "--sho
         [ "$(rep f.run reissued)" -ge "$lost" ]; ok $? "which was sent again: $(rep f.run reissued) writes and reads" ;;
     esac
 done
+# What the client would have to send again is bounded: 80 MiB without a flush.
+awk 'BEGIN { for (i = 0; i < 160; i++) printf "%d write %d 524288\n", i, i * 524288 }' | tape much
+faulty_tape=much.tape
+faulty --most 1048576
+faulty_replay
+is $status 0 "80 MiB of writes without a flush"
+n=$(awk 'flushed { n += /^flush/ } /^flush/ { flushed = 1 } END { print n + 0 }' f.log)
+[ "$n" -ge 1 ]; ok $? "are committed nevertheless: $n COMMITs"
 faulty_tape=
 faulty --new-verifier-always
 faulty_replay

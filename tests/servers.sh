@@ -33,11 +33,13 @@ END
 nfs_port=$((23000 + $$ % 4000 * 2))
 nfs_server() {
     local conf=$tmp/ganesha.conf try
-    # The server registers with a portmapper and does not start without one; in a network of its own nobody else sees it.
+    # The server registers with a portmapper and does not start without one; with a network and a /run of its own nobody else
+    # sees it.
     [ -n "${nfs_rpcbind:-}" ] || {
-        unshare -n rpcbind -f 2>>"$tmp/rpcbind.err" & nfs_rpcbind=$!
+        mkdir -p "$tmp/run"
+        unshare -n -m sh -c "mount --bind '$tmp/run' /run && exec rpcbind -f" 2>>"$tmp/rpcbind.err" & nfs_rpcbind=$!
         cleanup "kill $nfs_rpcbind; wait $nfs_rpcbind"
-        wait_for 5 test -S /run/rpcbind.sock
+        wait_for 5 test -S "$tmp/run/rpcbind.sock"
     }
     cat >"$conf" <<END
 NFS_CORE_PARAM { Bind_addr=127.0.0.1; NFS_Port=$nfs_port; MNT_Port=$((nfs_port + 1)); Enable_UDP=false; Enable_NLM=false;
@@ -50,7 +52,8 @@ END
     nfs_query="version=3&nfsport=$nfs_port&mountport=$((nfs_port + 1))"
     for ((try = 0; try < 5; try++)); do
         rm -f "$tmp/ganesha.pid"
-        ganesha.nfsd -F -L "$tmp/ganesha.log" -f "$conf" -p "$tmp/ganesha.pid" -N NIV_EVENT >/dev/null 2>&1 & nfs_pid=$!
+        unshare -m sh -c "mount --bind '$tmp/run' /run &&
+            exec ganesha.nfsd -F -L '$tmp/ganesha.log' -f '$conf' -p '$tmp/ganesha.pid' -N NIV_EVENT" >/dev/null 2>&1 & nfs_pid=$!
         # The port may be open before the server serves: it says when it does.
         wait_for 10 eval "grep -q 'nfs-ganesha-$nfs_pid.*NFS SERVER INITIALIZED' '$tmp/ganesha.log' || ! kill -0 $nfs_pid"
         kill -0 $nfs_pid 2>/dev/null && { cleanup "kill -9 $nfs_pid; wait $nfs_pid"; return 0; }

@@ -97,9 +97,11 @@ static int nfs_target_describe(struct target *base, struct facts *f, struct err 
         r = facts_set(f, e, "read_max_bytes", "%u", t->read_max_bytes);
     if (r == 0)
         r = facts_set(f, e, "write_max_bytes", "%u", t->write_max_bytes);
-    if (r == 0)
-        r = facts_set(
-                f, e, "writes", "%s", t->address.stable ? "stable" : "unstable until COMMIT, FUA stable");
+    if (r == 0 && t->address.stable)
+        r = facts_set(f, e, "writes", "stable");
+    if (r == 0 && !t->address.stable)
+        r = facts_set(f, e, "writes", "unstable until COMMIT (at a flush, and every %u MiB), FUA stable",
+                (unsigned)(NFS_LOG_COMMIT_BYTES >> 20));
     if (r == 0)
         r = facts_set(f, e, "unsupported", "discard, write_zeroes");
     return r;
@@ -114,8 +116,14 @@ static const char *const prefixes[] = {"nfs://", NULL};
 
 const struct target_ops target_nfs = {
         .name = "nfs",
-        .help = "nfs://HOST/DIR/FILE[?version=3&nfsport=N&mountport=N&connections=N&stable=1&uid=N&gid=N]   "
-                "a file on an NFS server (created where absent), by libnfs, without a mount",
+        .help = "nfs://HOST/DIR/FILE[?NAME=VALUE&...]\n"
+                "                 a file on an NFS server (version 3), by libnfs, without a mount; created\n"
+                "                 where absent. nfsport=N and mountport=N instead of asking the portmapper;\n"
+                "                 connections=N, uid=N, gid=N; stable=1: every write is stable when it is "
+                "done,\n"
+                "                 else what is flushed or FUA. After 32 MiB of writes without a\n"
+                "                 flush a COMMIT is sent that is not in the tape. No lock keeps others from\n"
+                "                 the file. Discard and write-zeroes are unsupported",
         .prefixes = prefixes,
         .stores = true,
         .open = nfs_target_open,
