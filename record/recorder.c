@@ -323,6 +323,17 @@ static int take_last(void *self, const struct captured *c, struct err *e)
     return 0;
 }
 
+/* The second of the last looks: finds again what the first one noted. */
+static int take_still(void *self, const struct captured *c, struct err *e)
+{
+    (void)e;
+    struct recorder *r = self;
+    struct stall *s = stalled_find(&r->stalled, c);
+    if (s)
+        s->look = r->look;
+    return 0;
+}
+
 /* All that was sent. An event that a program never comes to fill in hides those behind it: how many is not
  * known, so that one stands for all. */
 static int drain_last(struct recorder *r, struct err *e)
@@ -363,9 +374,15 @@ int recorder_finish(struct recorder *r, uint64_t *elapsed_ns, struct err *e)
         if ((status = look(r, e)) < 0)
             return status;
     } while (r->open_count > 0 && now_ns(r) < *elapsed_ns + GRACE_NS);
-    const struct source_sink last = {take_last, r}, tape = {write_record, r};
-    r->look++;
+    const struct source_sink last = {take_last, r}, still = {take_still, r}, tape = {write_record, r};
     if ((status = r->ops->in_flight(r->source, &last, e)) < 0)
+        return status;
+    if ((status = drain_last(r, e)) < 0)
+        return status;
+    /* What was drained before the first look and had not left the map by then has left it by the second. */
+    pause_ns(GRACE_NS / 10);
+    r->look++;
+    if ((status = r->ops->in_flight(r->source, &still, e)) < 0)
         return status;
     if ((status = drain_last(r, e)) < 0)
         return status;
