@@ -60,14 +60,20 @@ need_loop() { need_root; [ -e /dev/loop-control ] || skip_all "needs loop device
 need_bpf() { need_root; [ -e /sys/kernel/btf/vmlinux ] || skip_all "needs a kernel with BTF"; }
 ram=/dev/shm; [ -w $ram ] || ram=$tmp
 
+# loop_attach FILE [OPTION...]: sets $loop. Partitions that were added (partx, addpart) outlive losetup -d and would meet
+# the next user of the device: they are removed before and after.
+loop_attach() {
+    local file=$1; shift
+    loop=$(losetup --find --show "$@" "$file" 2>/dev/null) || return 1
+    partx -d "$loop" 2>/dev/null
+    cleanup "partx -d $loop; losetup -d $loop"
+}
 # loop_new SIZE [DIR]: a sparse file of SIZE and a loop device over it; sets $loop and $loop_file.
 loop_new() {
     loop_file=$(mktemp "${2:-$ram}/iotape-loop.XXXXXX")
     cleanup "rm -f $loop_file"
     truncate -s "$1" "$loop_file"
-    loop=$(losetup --find --show --direct-io=on "$loop_file" 2>/dev/null || losetup --find --show "$loop_file") ||
-        skip_all "no loop device is free"
-    cleanup "losetup -d $loop"
+    loop_attach "$loop_file" --direct-io=on || loop_attach "$loop_file" || skip_all "no loop device is free"
 }
 # zram_new SIZE: sets $zram. Never device 0, which the host may use.
 zram_new() {
@@ -97,6 +103,5 @@ nbd_loop() {
     nbdfuse "$dir/mnt" "nbd+unix:///?socket=$nbd_sock" & cleanup "kill $!; wait $!"
     wait_for 10 test -f "$dir/mnt/nbd" || return 1
     cleanup "umount $dir/mnt"
-    loop=$(losetup --find --show --direct-io=on "$dir/mnt/nbd") || return 1
-    cleanup "losetup -d $loop"
+    loop_attach "$dir/mnt/nbd" --direct-io=on
 }
