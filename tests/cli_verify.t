@@ -124,6 +124,41 @@ like "$status,$(last)" "1,.*'a.run' is not of 'part.tape'" "another tape is refu
 run $replay work.tape --to "$url" --verify-only a.run -o b.run; is $status 2 "with an output: usage"
 cut
 
+# Which writes must be there: those before a flush, those before a write with PREFLUSH, and FUA. Record 7 fails, which ends the
+# replay; 8 was never issued. Blocks are then made old, one at a time.
+at=0 n=0
+for line in write flush write 'write preflush' 'write fua' write write write; do
+    set -- $line
+    [ "$1" = flush ] && offset=0 len=0 || { offset=$((4096 * at)) len=4096; at=$((at + 1)); }
+    echo "$((20000 * n++)) $1 $offset $len ${2:--}"
+done >seven.txt
+tape seven <seven.txt
+sed 's/write\(.*\) [a-z-]*$/read\1/' seven.txt | tape reads
+empty; server none; $replay reads.tape --to "$url" -o b.run --verify 2>/dev/null; cut; mv disk old.img
+empty; server none; $replay seven.tape --to "$url" -o b.run --verify 2>/dev/null; cut; mv disk new.img
+empty; server fail-old $((4096 * 5)) 4096
+run $replay seven.tape --to "$url" -o a.run --verify --timing recorded
+like "$status,$(last)" "1,.*the first one record 7: Input/output error" "a replay that a failed write ends"
+cut
+# found RUN: the blocks that may not be old.
+found() {
+    local block
+    for block in 0 1 2 3 4 5 6; do
+        cp new.img disk
+        dd if=old.img of=disk bs=4096 skip=$block seek=$block count=1 conv=notrunc status=none
+        server none
+        run $replay seven.tape --to "$url" --verify-only "$1"
+        [ $status = 0 ] || printf '%s ' $block
+        cut
+    done
+}
+is "$(found a.run)" "0 1 3 " "flushed, before a preflush, FUA: must be there; others may be old"
+is "$(found b.run)" "0 1 2 3 4 5 6 " "control: of a whole repetition all must be there"
+cp old.img disk; for block in 0 1 3; do dd if=new.img of=disk bs=4096 skip=$block seek=$block count=1 conv=notrunc status=none; done
+server none; run $replay seven.tape --to "$url" --verify-only a.run
+is $status 0 "no more than these is right, too"
+cut
+
 # Power cuts in the midst: some of what was not flushed reaches the disk. With a server whose flushes do nothing, this is found.
 midst() { # midst FAULT SECONDS: leaves a run that was cut short, and the server started again
     empty; server "$1"
