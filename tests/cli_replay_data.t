@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --compressible and --dedupe, as zstd and a count of equal blocks see what is on the target.
 . "$(dirname "$0")/lib.sh"
-need zstd sha256sum split
+need zstd
 [ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
 cd "$tmp" || exit 1
 
@@ -14,7 +14,7 @@ left() { awk -v a="$(zstd -q -c "$1" | wc -c)" -v b="$(stat -c %s "$1")" 'BEGIN 
 # near GOT WANTED BELOW ABOVE NAME
 near() { [ "$1" -ge $(($2 - $3)) ] && [ "$1" -le $(($2 + $4)) ]; ok $? "$5: $1, wanted $2"; }
 halves() { head -c 4194304 img >filled; tail -c 4194304 img >written; }
-different() { split -b 4096 --filter=sha256sum "$1" | sort -u | wc -l; }
+different() { $python -c "import sys; f = open('$1', 'rb'); print(len({*iter(lambda: f.read(4096), b'')}))"; }
 
 go; halves
 near "$(left filled)" 100 2 1 "the default, filled: per cent that zstd leaves"
