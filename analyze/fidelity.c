@@ -56,7 +56,7 @@ const char *left_out(const struct result *r, enum tape_kind kind)
         return "warmup";
     if (!s->complete)
         return "cut_short";
-    if (s->errors || s->short_io)
+    if (s->errors || s->short_io || s->wrong_data)
         return "errors";
     return NULL;
 }
@@ -79,7 +79,8 @@ bool fidelity_behind(const struct run_repetition *r)
     X(fit_widened)                                                                                           \
     X(readonly_skipped)                                                                                      \
     X(path_changes)                                                                                          \
-    X(reissued)
+    X(reissued)                                                                                              \
+    X(serialised)
 
 struct summary {
     uint64_t left_warmup, left_cut_short, left_errors, tape_errors;

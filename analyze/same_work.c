@@ -42,7 +42,7 @@ static int compare_options(const struct source *a, const struct source *b, bool 
 static int compare_with_tape(const struct source *tape, const struct source *run, struct err *e)
 {
     static const char *const whole[][2] = {
-            {"speed", "1"}, {"from_ns", "0"}, {"for_ns", "0"}, {"read_only", "no"}};
+            {"speed", "1"}, {"from_ns", "0"}, {"for_ns", "0"}, {"read_only", "no"}, {"verify", "no"}};
     const char *timing = facts_get(&run->options, "timing");
     if (timing && strcmp(timing, "asap") == 0)
         return err_set(e, EINVAL,

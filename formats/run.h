@@ -77,7 +77,10 @@ struct run_chunk {
     X(unsupported)         /* operations that the target cannot do */                                        \
     X(two_step)            /* done as two operations, or by a helper thread */                               \
     X(path_changes)        /* a connection to the target was dropped or came back */                         \
-    X(reissued)            /* I/Os sent again after their connection had died */
+    X(reissued)            /* I/Os sent again after their connection had died */                             \
+    X(serialised)          /* I/Os held back as they overlap one in flight: --verify */                      \
+    X(verified)            /* checks of data, 4 KiB each, when read and at the end: --verify */              \
+    X(wrong_data)          /* of these, where something else was found than must be there */
 
 struct run_repetition {
 #define RUN_FIELD(name) uint64_t name;

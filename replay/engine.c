@@ -30,7 +30,7 @@ struct engine {
      * it. */
     struct work *current;
     uint32_t next;
-    bool feed_ended, cut, capped, starving;
+    bool feed_ended, cut, capped, starving, overlapping;
     bool held[WORK_BLOCKS]; /* blocks that are here */
     unsigned held_count;
     /* The next I/O of a timed replay, made ready while there is time. */
@@ -105,6 +105,21 @@ static void note_error(struct engine *en, struct work *w, uint32_t i, int code)
     }
 }
 
+/* What this I/O says about the target's data. */
+static int verify(struct engine *en, const struct flight_io *fio, struct err *e)
+{
+    const struct target_io *io = &fio->io;
+    struct verify *v = en->o->verify[fio->work->stream[fio->index]];
+    bool whole = io->result >= 0 && ((uint64_t)io->result == io->len_bytes || io->op > BLOCK_WRITE);
+    struct content_write by = en->write;
+    by.record = fio->work->record[fio->index] + 1;
+    if (io->result == -EOPNOTSUPP)
+        return 0;
+    if (io->op == BLOCK_READ && whole)
+        verify_look(v, io->data, io->offset_bytes, io->len_bytes);
+    return verify_changed(v, io->op, io->offset_bytes, io->len_bytes, &by, whole, e);
+}
+
 static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, struct err *e)
 {
     struct work *w = fio->work;
@@ -124,8 +139,10 @@ static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, s
         en->result->short_io++;
         note_error(en, w, i, EIO);
     }
+    int r = en->o->verify ? verify(en, fio, e) : 0;
     flight_drop(en->flight, fio);
-    int r = note_completed(en, w, i, done_ns, e);
+    if (r == 0)
+        r = note_completed(en, w, i, done_ns, e);
     settle(en, w, i, state);
     return r;
 }
@@ -218,6 +235,16 @@ static void note_capped(struct engine *en)
     en->capped = true;
 }
 
+/* Whether a record has to wait for one that it overlaps: what is right afterwards would depend on luck. */
+static bool must_wait(struct engine *en, const struct work *w, uint32_t i)
+{
+    bool overlaps = en->o->verify && flight_overlaps(en->flight, w, i);
+    if (overlaps && !en->overlapping)
+        en->result->serialised++;
+    en->overlapping = overlaps;
+    return overlaps;
+}
+
 /* Puts all records that are due into the batch. *due_ns is when the next one is; NEVER where that depends on
  * completions or on the tape, 0 where it is due now and had to stay. */
 static int gather(struct engine *en, uint64_t now_ns, uint64_t *due_ns, struct err *e)
@@ -240,9 +267,10 @@ static int gather(struct engine *en, uint64_t now_ns, uint64_t *due_ns, struct e
                 return r;
             continue;
         }
-        struct flight_io *fio = prepare(en, w, i);
+        struct flight_io *fio = must_wait(en, w, i) ? NULL : prepare(en, w, i);
         if (!fio) {
-            note_capped(en);
+            if (!en->overlapping)
+                note_capped(en);
             *due_ns = 0;
             return 0;
         }
@@ -349,7 +377,7 @@ static int wait_for_something(struct engine *en, uint64_t due_ns, struct err *e)
     en->starving = false;
     if (due_ns > 0)
         return wait_until(en, due_ns < NEVER - en->start_ns ? en->start_ns + due_ns : NEVER, e);
-    return flight_count(en->flight) ? reap(en, en->capped ? WAIT_MAX_NS : 0, e) : 0;
+    return flight_count(en->flight) ? reap(en, en->capped || en->overlapping ? WAIT_MAX_NS : 0, e) : 0;
 }
 
 /* ---- one repetition ---- */

@@ -14,6 +14,7 @@
 #include "replay/feed.h"
 #include "replay/settings.h"
 #include "replay/target.h"
+#include "replay/verify.h"
 #include "replay/work.h"
 
 struct engine_options {
@@ -22,7 +23,8 @@ struct engine_options {
     struct target *const *target; /* of each stream */
     size_t targets;
     uint64_t max_errors;
-    struct content_write write; /* seed and repetition */
+    struct content_write write;   /* seed, repetition and recipe */
+    struct verify *const *verify; /* of each stream; NULL: nothing is verified */
     struct work_pool *pool;
     const volatile sig_atomic_t *stop; /* set by a signal: cut the repetition short */
     uint64_t *progress; /* NULL, or where to count I/Os that were issued, for another thread to look at */
@@ -32,6 +34,7 @@ struct engine_result {
     uint64_t elapsed_ns; /* start to last completion */
     uint64_t errors, short_io, unsupported, two_step;
     uint64_t depth_max, depth_capped, starved, spun_ns;
+    uint64_t serialised; /* I/Os that waited for one that they overlap */
     bool complete;
     bool too_many_errors;
     uint64_t error_record; /* the first failed record, from 1, and its errno */

@@ -9,7 +9,9 @@
 struct filling {
     struct bulk *bulk;
     const struct target *target;
-    uint64_t seed, done_bytes, total_bytes;
+    struct content_write write;
+    struct verify *verify; /* or NULL */
+    uint64_t done_bytes, total_bytes;
     struct status status;
 };
 
@@ -17,8 +19,7 @@ static int make_data(void *context, void *data, uint64_t offset_bytes, uint64_t 
 {
     (void)e;
     const struct filling *f = context;
-    struct content_write w = {.seed = f->seed};
-    content_make(data, offset_bytes, len_bytes, &w);
+    content_make(data, offset_bytes, len_bytes, &f->write);
     return 0;
 }
 
@@ -35,10 +36,20 @@ static int fill_part(void *context, uint64_t offset_bytes, uint64_t len_bytes, s
     return bulk_add(f->bulk, offset_bytes, len_bytes, e);
 }
 
-static int fill_target(
-        struct session_target *t, uint64_t seed, const volatile sig_atomic_t *stop, struct err *e)
+/* From here on the filling is what must be there. */
+static int expect_part(void *context, uint64_t offset_bytes, uint64_t len_bytes, struct err *e)
 {
-    struct filling f = {.target = t->target, .seed = seed, .total_bytes = ranges_bytes(&t->refill)};
+    const struct filling *f = context;
+    return verify_changed(f->verify, BLOCK_WRITE, offset_bytes, len_bytes, &f->write, true, e);
+}
+
+static int fill_target(
+        const struct session *s, struct session_target *t, const volatile sig_atomic_t *stop, struct err *e)
+{
+    struct filling f = {.target = t->target,
+            .write = session_fill(s, t),
+            .verify = t->verify,
+            .total_bytes = ranges_bytes(&t->refill)};
     if (f.total_bytes == 0)
         return 0;
     int r = bulk_open(&f.bulk, t->target, BLOCK_WRITE, make_data, &f, stop, e);
@@ -48,6 +59,8 @@ static int fill_target(
         r = bulk_finish(f.bulk, e);
     bulk_close(f.bulk);
     status_clear(&f.status);
+    if (r == 0 && t->verify)
+        r = ranges_each(&t->refill, RANGES_END_BYTES / 2, expect_part, &f, e);
     if (r == 0)
         ranges_release(&t->refill);
     return r < 0 ? err_prefix(e, "filling '%s' before it is measured", t->target->url) : 0;
@@ -57,7 +70,7 @@ int fill_again(struct session *s, const volatile sig_atomic_t *stop, struct err 
 {
     int r = 0;
     for (size_t i = 0; i < s->targets && r == 0; i++)
-        r = fill_target(&s->target[i], s->settings.seed, stop, e);
+        r = fill_target(s, &s->target[i], stop, e);
     return r;
 }
 
@@ -68,6 +81,7 @@ int fill_mark(struct session *s, const struct session_side *side, struct err *e)
         struct session_target *t = s->target;
         while (t->target != side->plan.target[i].target)
             t++;
+        t->repetitions++;
         if (t->target->ops->stores && !s->settings.read_only)
             r = ranges_merge(&t->refill, &t->punched, e);
     }

@@ -28,6 +28,7 @@ struct flight {
     struct flight_io *slot;
     uint32_t *free_slot;
     unsigned free_slots;
+    unsigned slots_used; /* slots beyond were never taken */
     struct buffers *buffers;
 };
 
@@ -128,7 +129,10 @@ struct flight_io *flight_prepare(struct flight *f, struct work *w, uint32_t i, c
         if (op == BLOCK_WRITE)
             content_make(data, w->offset_bytes[i], w->len_bytes[i], by);
     }
-    struct flight_io *fio = &f->slot[f->free_slot[--f->free_slots]];
+    uint32_t slot = f->free_slot[--f->free_slots];
+    struct flight_io *fio = &f->slot[slot];
+    if (slot >= f->slots_used)
+        f->slots_used = slot + 1;
     fio->io.target = t;
     fio->io.data = data;
     fio->io.offset_bytes = w->offset_bytes[i];
@@ -141,7 +145,7 @@ struct flight_io *flight_prepare(struct flight *f, struct work *w, uint32_t i, c
     fio->work = w;
     fio->index = i;
     fio->lane = f->lane_of[stream];
-    fio->touched = false;
+    fio->touched = fio->active = false;
     return fio;
 }
 
@@ -150,6 +154,7 @@ void flight_drop(struct flight *f, struct flight_io *fio)
     if (fio->io.data)
         buffers_put(f->buffers, fio->io.data, fio->io.len_bytes);
     fio->io.data = NULL;
+    fio->active = false;
     f->free_slot[f->free_slots++] = fio->io.slot;
 }
 
@@ -158,6 +163,21 @@ void flight_put(struct flight *f, struct flight_io *fio)
     struct lane *l = &f->lane[fio->lane];
     l->batch[l->batched++] = &fio->io;
     f->waiting++;
+    fio->active = true;
+}
+
+bool flight_overlaps(const struct flight *f, const struct work *w, uint32_t i)
+{
+    const struct target *t = f->target[w->stream[i]];
+    uint64_t begin = w->offset_bytes[i];
+    uint64_t end = begin + w->len_bytes[i];
+    for (unsigned k = 0; k < f->slots_used; k++) {
+        const struct target_io *io = &f->slot[k].io;
+        if (f->slot[k].active && io->target == t && (io->op != BLOCK_READ || w->op[i] != BLOCK_READ) &&
+                io->offset_bytes < end && begin < io->offset_bytes + io->len_bytes)
+            return true;
+    }
+    return false;
 }
 
 static struct flight_io *fio_of(struct target_io *io)

@@ -23,6 +23,7 @@ struct flight_io {
     uint32_t index;
     uint8_t lane;
     bool touched; /* its issue time is set */
+    bool active;  /* put and not yet dropped */
 };
 
 struct flight;
@@ -45,6 +46,9 @@ void flight_drop(struct flight *f, struct flight_io *fio);
 
 /* Queues it up for the next flight_submit. At most FLIGHT_BATCH may wait. */
 void flight_put(struct flight *f, struct flight_io *fio);
+
+/* Whether record `i` of `w` overlaps one that was put and not yet dropped, and one of the two is no read. */
+bool flight_overlaps(const struct flight *f, const struct work *w, uint32_t i);
 
 /* Hands over what waits, with issue times of `now` since `start_ns`; what the system does not take yet stays
  * waiting. Returns how many were left waiting, or -errno. */

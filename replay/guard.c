@@ -65,6 +65,7 @@ static int check_signature(struct target *t, struct err *e)
 struct scan {
     struct session_target *target;
     struct bulk *bulk;
+    struct content_recipe recipe;        /* of the data that the replay will write */
     bool overwrite;                      /* foreign data is no reason to refuse */
     bool ends;                           /* looking at both ends, touched or not */
     uint64_t pending_bytes, pending_end; /* what is to be read next, not yet asked for */
@@ -86,12 +87,13 @@ static int judge(struct scan *s, const void *block, uint64_t offset_bytes, uint6
     bool touched = ranges_has(&t->touched, offset_bytes);
     if (!touched && !s->ends)
         return 0;
-    enum content_kind kind = content_classify(block, offset_bytes, len_bytes, &at);
+    enum content_kind kind = content_classify(block, offset_bytes, len_bytes, &s->recipe, &at);
     if (kind == CONTENT_FOREIGN && !s->overwrite)
         return err_set(e, EEXIST,
                 "'%s' holds data that iotape did not write, at byte %llu (--overwrite-data destroys it)",
                 t->target->url, (unsigned long long)(offset_bytes + at));
-    if (kind != CONTENT_OURS && touched)
+    /* What was verified before holds what will be written again: a lost write would not be seen. */
+    if (touched && (kind != CONTENT_OURS || s->recipe.verify))
         return ranges_add(&t->refill, offset_bytes, len_bytes, e);
     return 0;
 }
@@ -156,8 +158,10 @@ static int read_ends(struct scan *s, struct err *e)
 static int check_data(
         struct session *s, struct session_target *t, const volatile sig_atomic_t *stop, struct err *e)
 {
-    struct scan scan = {
-            .target = t, .overwrite = s->settings.overwrite_data, .total_bytes = ranges_bytes(&t->touched)};
+    struct scan scan = {.target = t,
+            .recipe = s->settings.recipe,
+            .overwrite = s->settings.overwrite_data,
+            .total_bytes = ranges_bytes(&t->touched)};
     int r = bulk_open(&scan.bulk, t->target, BLOCK_READ, look, &scan, stop, e);
     if (r == 0)
         r = read_ends(&scan, e);

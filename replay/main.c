@@ -8,6 +8,7 @@
 #include "replay/guard.h"
 #include "replay/outputs.h"
 #include "replay/preview.h"
+#include "replay/readback.h"
 #include "replay/repeat.h"
 #include "replay/session.h"
 #include "replay/settings.h"
@@ -73,7 +74,8 @@ int main(int argc, char **argv)
     if (outcome != OPTS_RUN)
         return outcome == OPTS_EXIT_OK ? 0 : 2;
     catch_signals();
-    if (run(&settings, &e) < 0) {
+    int r = settings.verify_only ? readback_only(&settings, &stop_requested, &e) : run(&settings, &e);
+    if (r < 0) {
         settings_report(&e);
         return 1;
     }

@@ -12,6 +12,7 @@
 #include "replay/engine.h"
 #include "replay/fill.h"
 #include "replay/hoststat.h"
+#include "replay/readback.h"
 #include "replay/results.h"
 #include "replay/ticker.h"
 
@@ -47,6 +48,7 @@ struct repetition {
     struct results_sum sum;
     struct hoststat before, after;
     struct target_events events_before, events;
+    struct verify_counts checked; /* of this repetition */
 };
 
 static unsigned depth_bound(const struct session *s, const struct session_side *side)
@@ -104,7 +106,10 @@ static int measure(struct repetition *rep, const volatile sig_atomic_t *stop, st
             .target = side->target,
             .targets = tape_reader_stream_count(s->tape),
             .max_errors = s->settings.max_errors,
-            .write = {.seed = s->settings.seed, .repetition = side->repetitions},
+            .write = {.seed = s->settings.seed,
+                    .repetition = side->repetitions,
+                    .recipe = s->settings.recipe},
+            .verify = side->verify,
             .pool = s->pool,
             .stop = stop,
             .progress = &rep->issued};
@@ -184,7 +189,10 @@ static void fill_summary(const struct repetition *rep, struct run_repetition *ou
             .unsupported = en->unsupported,
             .two_step = en->two_step,
             .path_changes = rep->events.path_changes - rep->events_before.path_changes,
-            .reissued = rep->events.reissued - rep->events_before.reissued};
+            .reissued = rep->events.reissued - rep->events_before.reissued,
+            .serialised = en->serialised,
+            .verified = rep->checked.blocks,
+            .wrong_data = rep->checked.wrong};
 }
 
 static void print_summary(const struct repetition *rep, const struct run_repetition *r)
@@ -206,6 +214,11 @@ static void print_summary(const struct repetition *rep, const struct run_repetit
         fprintf(stderr, ", %llu left out", (unsigned long long)(r->fit_skipped + r->readonly_skipped));
     if (r->fit_wrapped + r->fit_widened)
         fprintf(stderr, ", %llu changed to fit", (unsigned long long)(r->fit_wrapped + r->fit_widened));
+    if (r->serialised)
+        fprintf(stderr, ", %llu waited for I/O that they overlap", (unsigned long long)r->serialised);
+    if (rep->side->verify)
+        fprintf(stderr, ", %llu of %llu checks of blocks failed", (unsigned long long)r->wrong_data,
+                (unsigned long long)r->verified);
     fputc('\n', stderr);
 }
 
@@ -219,6 +232,31 @@ static int outcome(const struct repetition *rep, struct err *e)
     if (!en->complete)
         return err_set(e, EINTR, "cut short by a signal");
     return 0;
+}
+
+/* With --verify: a whole repetition is made durable and read back. */
+static int check_data(struct repetition *rep, const volatile sig_atomic_t *stop, struct err *e)
+{
+    struct session *s = rep->session;
+    if (!rep->engine.complete)
+        return 0;
+    int r = readback_flush(s, rep->side, stop, e);
+    return r < 0 ? r : readback(s, rep->side, stop, e);
+}
+
+static int measure_checked(struct repetition *rep, const volatile sig_atomic_t *stop, struct err *e)
+{
+    struct session *s = rep->session;
+    if (!rep->side->verify)
+        return measure_shown(rep, stop, e);
+    struct verify_counts before = readback_counts(s, rep->side);
+    int r = measure_shown(rep, stop, e);
+    if (r == 0)
+        r = check_data(rep, stop, e);
+    struct verify_counts after = readback_counts(s, rep->side);
+    rep->checked = (struct verify_counts){after.blocks - before.blocks, after.wrong - before.wrong};
+    rep->engine.complete = rep->engine.complete && r == 0;
+    return r;
 }
 
 static int repeat_once(struct session *s, struct session_side *side, bool warmup,
@@ -235,7 +273,7 @@ static int repeat_once(struct session *s, struct session_side *side, bool warmup
     rep->session = s;
     rep->side = side;
     rep->warmup = warmup;
-    r = measure_shown(rep, stop, e);
+    r = measure_checked(rep, stop, e);
     if (r == 0)
         r = fill_mark(s, side, e);
     /* What was measured before a target went away is kept: it is marked as not complete. */
@@ -243,9 +281,12 @@ static int repeat_once(struct session *s, struct session_side *side, bool warmup
     fill_summary(rep, &summary);
     int stored = run_writer_repetition(side->run, &summary, r < 0 ? NULL : e);
     print_summary(rep, &summary);
+    int right = side->verify ? readback_outcome(s, side, r < 0 || stored < 0 ? NULL : e) : 0;
     if (r < 0)
         return err_prefix(e, "repetition %u on '%s'", side->repetitions, side->name);
-    return stored < 0 ? stored : outcome(rep, e);
+    if (stored < 0 || right < 0)
+        return stored < 0 ? stored : right;
+    return outcome(rep, e);
 }
 
 int repeat_all(struct session *s, const volatile sig_atomic_t *stop, struct err *e)

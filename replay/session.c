@@ -23,8 +23,8 @@ static int use_target(struct session *s, const char *url, struct target **target
     if (!list)
         return err_sys(e, ENOMEM, "cannot open '%s'", url);
     s->target = list;
-    struct target_options o = {
-            .read_only = s->settings.read_only, .stall_timeout_ns = s->settings.stall_timeout_ns};
+    struct target_options o = {.read_only = s->settings.read_only || s->settings.verify_only,
+            .stall_timeout_ns = s->settings.stall_timeout_ns};
     int r = target_open(target, url, &o, e);
     if (r < 0)
         return r;
@@ -225,6 +225,41 @@ static int make_plans(struct session *s, struct err *e)
     return 0;
 }
 
+/* ---- verifying ---- */
+
+struct content_write session_fill(const struct session *s, const struct session_target *t)
+{
+    return (struct content_write){.seed = s->settings.seed,
+            .repetition = s->settings.recipe.verify ? t->repetitions + 1 : 0,
+            .recipe = s->settings.recipe};
+}
+
+/* What each target of a side must hold from now on; no other side may write there. */
+static int verify_side(struct session *s, struct session_side *side, struct err *e)
+{
+    size_t streams = tape_reader_stream_count(s->tape);
+    side->verify = calloc(streams + 1, sizeof *side->verify);
+    if (!side->verify)
+        return err_sys(e, ENOMEM, "cannot verify");
+    for (size_t i = 0; i < side->plan.targets; i++) {
+        struct session_target *t = s->target;
+        while (t->target != side->plan.target[i].target)
+            t++;
+        const char *url = t->target->url;
+        if (!t->target->ops->stores)
+            return err_set(e, EINVAL, "'%s' keeps nothing that could be verified", url);
+        if (t->verify)
+            return err_set(e, EINVAL, "'%s' is the target of two runs (-o), which cannot be verified", url);
+        int r = verify_open(&t->verify, url, &t->touched, s->settings.seed, e);
+        if (r < 0)
+            return r;
+        for (size_t k = 0; k < streams; k++)
+            if (side->target[k] == t->target)
+                side->verify[k] = t->verify;
+    }
+    return 0;
+}
+
 int session_open(struct session *s, const struct settings *settings, struct err *e)
 {
     *s = (struct session){.settings = *settings, .until_ns = UINT64_MAX};
@@ -235,6 +270,8 @@ int session_open(struct session *s, const struct settings *settings, struct err 
         r = make_sides(s, e);
     if (r == 0)
         r = make_plans(s, e);
+    for (size_t i = 0; r == 0 && s->settings.recipe.verify && i < s->sides; i++)
+        r = verify_side(s, &s->side[i], e);
     if (r == 0)
         r = work_pool_open(&s->pool, e);
     return r;
@@ -246,12 +283,14 @@ void session_close(struct session *s)
         run_writer_close(s->side[i].run, true); /* begun, and nothing measured */
         plan_release(&s->side[i].plan);
         free(s->side[i].target);
+        free(s->side[i].verify);
         free(s->side[i].name);
     }
     for (size_t i = 0; i < s->targets; i++) {
         ranges_release(&s->target[i].touched);
         ranges_release(&s->target[i].punched);
         ranges_release(&s->target[i].refill);
+        verify_close(s->target[i].verify);
         target_close(s->target[i].target);
     }
     free(s->side);

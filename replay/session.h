@@ -17,6 +17,7 @@
 #include "replay/plan.h"
 #include "replay/settings.h"
 #include "replay/target.h"
+#include "replay/verify.h"
 #include "replay/work.h"
 
 /* A target that is used, by one side or by several. */
@@ -24,13 +25,16 @@ struct session_target {
     struct target *target;
     struct ranges touched, punched; /* by all sides */
     uint64_t end_bytes;
-    struct ranges refill; /* what is to be filled before the next repetition */
+    struct ranges refill;  /* what is to be filled before the next repetition */
+    uint32_t repetitions;  /* that were done */
+    struct verify *verify; /* with --verify; owned */
 };
 
 struct session_side {
     const char *output;     /* NULL with --dry-run without -o */
     char *name;             /* the targets' URLs; owned */
     struct target **target; /* of each stream; owned, the targets are the session's */
+    struct verify **verify; /* of each stream, with --verify; owned, what it points to is the targets' */
     struct plan plan;       /* its ranges have been moved to the targets */
     struct run_writer *run;
     uint32_t repetitions; /* so far */
@@ -54,6 +58,9 @@ void session_close(struct session *s);
 
 /* What the feed and the plan need for a side. */
 struct feed_source session_source(const struct session *s, const struct session_side *side);
+
+/* What a target is filled with next. */
+struct content_write session_fill(const struct session *s, const struct session_target *t);
 
 /* Creates absent targets. */
 int session_create(struct session *s, struct err *e);

@@ -70,6 +70,29 @@ static int set_size(void *values, const char *text, struct err *e)
     return not_zero(units_parse_size(text, &s->size_bytes, e), &s->size_bytes, e);
 }
 
+static int parse_percent(const char *text, uint8_t *percent, struct err *e)
+{
+    uint64_t value;
+    int r = units_parse_u64(text, &value, e);
+    if (r == 0 && value > 100)
+        return err_set(e, EINVAL, "'%s' is no share of 0 to 100 per cent", text);
+    if (r == 0)
+        *percent = (uint8_t)value;
+    return r;
+}
+
+static int set_compressible(void *values, const char *text, struct err *e)
+{
+    struct settings *s = values;
+    return parse_percent(text, &s->recipe.compressible, e);
+}
+
+static int set_dedupe(void *values, const char *text, struct err *e)
+{
+    struct settings *s = values;
+    return parse_percent(text, &s->recipe.dedupe, e);
+}
+
 #define AT(field) offsetof(struct settings, field)
 
 static const struct opt options[] = {
@@ -104,6 +127,19 @@ static const struct opt options[] = {
         {"size", 0, OPT_CALL, 0, "SIZE", "of a file that is created (default: as large as needed)", NULL,
                 set_size},
         {"seed", 0, OPT_U64, AT(seed), "N", "of generated data and of the order of targets (default 1)", NULL,
+                NULL},
+        {"compressible", 0, OPT_CALL, 0, "PCT",
+                "share of each 4 KiB block of generated data that a good compressor removes (default 0)",
+                NULL, set_compressible},
+        {"dedupe", 0, OPT_CALL, 0, "PCT",
+                "share of 4 KiB blocks of generated data that are duplicates of others (default 0)", NULL,
+                set_dedupe},
+        {"verify", 0, OPT_FLAG, AT(recipe.verify), NULL,
+                "check what is read, and read back all that was touched after each repetition (see "
+                "Verifying)",
+                NULL, NULL},
+        {"verify-only", 0, OPT_STR, AT(verify_only), "FILE.run",
+                "replay nothing: check that the target holds what this verified run of the tape wrote", NULL,
                 NULL},
         {"max-errors", 0, OPT_U64, AT(max_errors), "N",
                 "go on until more than N I/Os have failed (default 0)", NULL, NULL},
@@ -155,6 +191,29 @@ static const char *const sections[] = {"Several targets",
         "blocks that will be touched are filled with incompressible data, and what was discarded is filled "
         "again "
         "before the next one.",
+        "Verifying",
+        "With --verify every sector of 512 bytes that is written says where it belongs, which record of "
+        "which "
+        "repetition wrote it, and has a CRC32C. All blocks that will be touched are filled first, whatever "
+        "they "
+        "hold. Every read is checked; after each whole repetition the target is flushed and all blocks that "
+        "the "
+        "replay touches are read back. A lost, stale, torn or misplaced write is reported with its offset, "
+        "what was "
+        "expected and what was found; the replay ends after that repetition, with exit status 1. An I/O that "
+        "overlaps one in flight waits for it, which is counted, unless both are reads. After a failed write "
+        "the "
+        "old and the new data are right; after a discard zeros and the old data are. Memory: 36 bytes for "
+        "each "
+        "4 KiB block that the tape touches, and 144 more where parts of it differ. A verified run is not "
+        "compared "
+        "with one that is not.\n\n"
+        "--verify-only checks a target again later, after a power cut or a failover, and changes nothing: "
+        "give "
+        "the tape, the run (also one that was cut short, FILE.run.partial) and where the target is now. What "
+        "was flushed, or written with FUA, must be there; what was written after the last flush, or failed, "
+        "may "
+        "be old or new. Each whole repetition ends with a flush.",
         "Exit status",
         "0: all was replayed. 1: it failed, I/O failed more often than --max-errors, or a signal (Ctrl-C) "
         "cut it short; "
@@ -165,7 +224,8 @@ static const struct opt_spec spec = {
         .name = "iotape-replay",
         .usage = "TAPE --to TARGET -o FILE.run [OPTION...]\n"
                  "TAPE --to TARGET -o A.run --to TARGET -o B.run [OPTION...]\n"
-                 "TAPE --map STREAM=TARGET --map STREAM=TARGET -o FILE.run [OPTION...]",
+                 "TAPE --map STREAM=TARGET --map STREAM=TARGET -o FILE.run [OPTION...]\n"
+                 "TAPE --to TARGET --verify-only FILE.run",
         .summary = "replay recorded block I/O on other storage and measure it",
         .opts = options,
         .word = set_tape,
@@ -183,7 +243,11 @@ static int check(const struct settings *s, struct err *e)
         return err_set(e, EINVAL, "no tape is given");
     if (s->to_count + s->map_count == 0)
         return err_set(e, EINVAL, "no target is given (--to)");
-    if (s->out_count == 0 && !s->dry_run)
+    if (s->verify_only && (s->out_count || s->recipe.verify || s->dry_run || s->read_only))
+        return err_set(e, EINVAL, "--verify-only goes without -o, --verify, --dry-run and --read-only");
+    if (s->recipe.verify && (s->recipe.dedupe || s->read_only))
+        return err_set(e, EINVAL, "--verify goes without --dedupe and --read-only");
+    if (s->out_count == 0 && !s->dry_run && !s->verify_only)
         return err_set(e, EINVAL, "no output is given (-o)");
     if (s->out_count > 1 && s->out_count != s->to_count)
         return err_set(e, EINVAL, "%zu outputs (-o) for %zu targets (--to)", s->out_count, s->to_count);
@@ -256,5 +320,12 @@ int settings_describe(const struct settings *s, struct facts *f, struct err *e)
         r = facts_set(f, e, "read_only", "%s", s->read_only ? "yes" : "no");
     if (r == 0)
         r = facts_set(f, e, "seed", "%llu", (unsigned long long)s->seed);
+    /* Only where they are not as they always were, so that older runs compare. */
+    if (r == 0 && s->recipe.compressible)
+        r = facts_set(f, e, "compressible", "%u", s->recipe.compressible);
+    if (r == 0 && s->recipe.dedupe)
+        r = facts_set(f, e, "dedupe", "%u", s->recipe.dedupe);
+    if (r == 0 && s->recipe.verify)
+        r = facts_set(f, e, "verify", "yes");
     return r;
 }

@@ -12,6 +12,7 @@
 #include "formats/base/err.h"
 #include "formats/depend.h"
 #include "formats/facts.h"
+#include "replay/content.h"
 #include "replay/fit.h"
 
 enum replay_timing { TIMING_CLOSED, TIMING_RECORDED, TIMING_ASAP };
@@ -36,6 +37,8 @@ struct settings {
     uint64_t size_bytes;      /* of a file that is created; 0: as needed */
     bool read_only, dry_run;
     uint64_t seed, max_errors;
+    struct content_recipe recipe; /* of the data; its `verify` is --verify */
+    const char *verify_only;      /* a run; NULL without --verify-only */
     uint64_t stall_timeout_ns;
     bool overwrite_data, overwrite_recorded_disk;
 };

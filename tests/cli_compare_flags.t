@@ -33,6 +33,7 @@ flagged "cand:depth_capped=5" set.depth_capped=1
 flagged "cand:unsupported=5|cand:two_step=10|cand:fit_wrapped=15|cand:fit_skipped=20|cand:fit_widened=25|cand:readonly_skipped=30" \
     set.unsupported=1 set.two_step=2 set.fit_wrapped=3 set.fit_skipped=4 set.fit_widened=5 set.readonly_skipped=6
 flagged "cand:path_changes=5|cand:reissued=10" set.path_changes=1 set.reissued=2
+flagged "cand:serialised=5" set.serialised=1 set.verified=7
 flagged "cand:small_working_set=999999" working_set=999999
 flagged "" working_set=1000000
 $make run b.run lost=3 host.cpus=2 host.memory_bytes=1000000 && run $analyze compare b.run a.run

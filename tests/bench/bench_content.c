@@ -20,7 +20,7 @@ int main(void)
         content_make(data, 0, BYTES, &w);
         uint64_t middle_ns = pace_now_ns();
         for (unsigned at = 0; at < BYTES; at += CONTENT_BLOCK_BYTES)
-            if (content_classify(data + at, at, CONTENT_BLOCK_BYTES, NULL) != CONTENT_OURS)
+            if (content_classify(data + at, at, CONTENT_BLOCK_BYTES, &w.recipe, NULL) != CONTENT_OURS)
                 return 1;
         uint64_t end_ns = pace_now_ns();
         if (middle_ns - begin_ns < made_ns)
