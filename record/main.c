@@ -169,9 +169,15 @@ static int check(const struct options *o, struct err *e)
     return 0;
 }
 
+static void options_release(struct options *o)
+{
+    free(o->disks.list);
+    free(o->files.list);
+}
+
 int main(int argc, char **argv)
 {
-    struct options o = {.stop = &stop};
+    struct options o CLEANUP(options_release) = {.stop = &stop};
     struct err e = {0};
     switch (opts_parse(&spec, argc, argv, &o, &o.command)) {
     case OPTS_EXIT_OK:
@@ -193,8 +199,6 @@ int main(int argc, char **argv)
         catch_signals();
         status = live_record(&o, &exit_status, &e);
     }
-    free(o.disks.list);
-    free(o.files.list);
     if (status < 0) {
         opts_report(&spec, &e);
         return exit_status > 125 && o.command ? exit_status : 1;
