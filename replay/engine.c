@@ -8,6 +8,7 @@
 #include "replay/flight.h"
 #include "replay/pace.h"
 #include "replay/waits.h"
+#include "replay/wake.h"
 
 #define NEVER UINT64_MAX
 /* Longest wait without a look at the stop flag. */
@@ -24,6 +25,8 @@ struct engine {
     struct flight *flight;
     struct waits *waits; /* with `closed` */
     struct pace pace;
+    uint64_t wake_ns;  /* with `closed`: what a wake-up takes */
+    uint64_t woken_ns; /* while completions are taken in: how much of that their think times hold already */
     uint64_t start_ns, last_done_ns;
     struct content_write write;
     /* Where the tape is taken from: the block that is being issued (or sorted into groups) and the place in
@@ -140,9 +143,10 @@ static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, s
         note_error(en, w, i, EIO);
     }
     int r = en->o->verify ? verify(en, fio, e) : 0;
+    uint64_t woken_ns = fio->io.done_ns ? 0 : en->woken_ns;
     flight_drop(en->flight, fio);
     if (r == 0)
-        r = note_completed(en, w, i, done_ns, e);
+        r = note_completed(en, w, i, done_ns > woken_ns ? done_ns - woken_ns : 0, e);
     settle(en, w, i, state);
     return r;
 }
@@ -152,10 +156,13 @@ static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, s
 static int reap(struct engine *en, uint64_t timeout_ns, struct err *e)
 {
     struct flight_io *done[FLIGHT_BATCH];
+    /* Only a wait that slept ends with a wake-up. */
+    uint64_t began_ns = timeout_ns && en->wake_ns ? pace_now_ns() : 0;
     int n = flight_reap(en->flight, done, FLIGHT_BATCH, timeout_ns, e);
     if (n <= 0)
         return n;
-    uint64_t now_ns = pace_now_ns();
+    uint64_t now_ns = pace_now_ns(), slept_ns = began_ns ? now_ns - began_ns : 0;
+    en->woken_ns = slept_ns < en->wake_ns ? slept_ns : en->wake_ns;
     for (int i = 0; i < n; i++) {
         int r = complete(en, done[i], now_ns, e);
         if (r < 0)
@@ -428,6 +435,8 @@ static int prepare_engine(struct engine *en, struct err *e)
     int r = flight_open(&en->flight, o->depth, o->target, o->targets, e);
     if (r == 0 && o->timing == TIMING_CLOSED)
         r = waits_open(&en->waits, o->pool, e);
+    if (r == 0 && o->timing == TIMING_CLOSED)
+        r = wake_measure(&en->wake_ns, e);
     if (r == 0 && o->timing != TIMING_ASAP) {
         r = need_current(en, true, e); /* decoding the beginning of the tape makes nothing late */
         r = r < 0 ? r : 0;

@@ -27,6 +27,7 @@
 
 struct fake {
     struct target base;
+    bool tells_nothing;  /* of when an I/O completed: it counts as completed when it is reaped */
     uint64_t latency_ns; /* of every I/O */
     uint64_t slow_ns;    /* of those beyond slow_from_bytes, where that is not 0 */
     uint64_t slow_from_bytes;
@@ -95,6 +96,7 @@ static int fake_reap(
             }
             struct fake *f = fake_of(io->target);
             f->in_flight--;
+            io->done_ns = f->tells_nothing ? 0 : io->space[0];
             io->result = io->op <= BLOCK_WRITE ? (int64_t)io->len_bytes : 0;
             if (f->fail_result && io->offset_bytes == f->fail_offset)
                 io->result = f->fail_result;
@@ -311,6 +313,26 @@ static void closed_finishes_sooner_on_a_faster_target(void **state)
         uint64_t before_ns = out.work->issued_ns[i - 1] + out.work->latency_ns[i - 1];
         assert_true(out.work->scheduled_ns[i] == before_ns + 100 * US);
         assert_true(out.work->issued_ns[i] >= out.work->scheduled_ns[i]);
+    }
+    end_replay(&out);
+}
+
+/* A recorded think time holds a wake-up, and so does the wait for a completion: one of them is taken off. */
+static void closed_counts_one_wake_up(void **state)
+{
+    (void)state;
+    struct block_record r[64];
+    struct fake f;
+    struct target *t = &f.base;
+    struct replayed out;
+    make_serial(r, 64);
+    fake_init(&f, 500 * US);
+    f.tells_nothing = true;
+    run_replay(&out, r, 64, &t, 1, &(struct how){.timing = TIMING_CLOSED});
+    for (unsigned i = 1; i < 64; i++) {
+        uint64_t before_ns = out.work->issued_ns[i - 1] + out.work->latency_ns[i - 1];
+        assert_true(out.work->scheduled_ns[i] < before_ns + 100 * US);
+        assert_true(out.work->scheduled_ns[i] > out.work->issued_ns[i - 1] + 100 * US);
     }
     end_replay(&out);
 }
@@ -556,10 +578,10 @@ int main(void)
             cmocka_unit_test(closed_is_never_deeper), cmocka_unit_test(recorded_is_deeper),
             cmocka_unit_test(closed_finishes_sooner_on_a_faster_target),
             cmocka_unit_test(closed_reaches_the_recorded_depth), cmocka_unit_test(closed_speed),
-            cmocka_unit_test(groups_are_independent), cmocka_unit_test(groups_of_issuers),
-            cmocka_unit_test(recorded_follows_the_clock), cmocka_unit_test(a_part_begins_at_its_start),
-            cmocka_unit_test(first_error_ends_it), cmocka_unit_test(unsupported_is_counted),
-            cmocka_unit_test(skipped_records_count_as_completed), cmocka_unit_test(unknown_latencies),
-            cmocka_unit_test(a_signal_cuts_it_short)};
+            cmocka_unit_test(closed_counts_one_wake_up), cmocka_unit_test(groups_are_independent),
+            cmocka_unit_test(groups_of_issuers), cmocka_unit_test(recorded_follows_the_clock),
+            cmocka_unit_test(a_part_begins_at_its_start), cmocka_unit_test(first_error_ends_it),
+            cmocka_unit_test(unsupported_is_counted), cmocka_unit_test(skipped_records_count_as_completed),
+            cmocka_unit_test(unknown_latencies), cmocka_unit_test(a_signal_cuts_it_short)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
