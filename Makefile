@@ -99,10 +99,11 @@ $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/cor
 
 tests: all $(TESTS) $(FUZZERS) $(TOOLS)
 
+CLI_TESTS ?= $(sort $(wildcard tests/*.t))
 # CMOCKA_MESSAGE_OUTPUT makes unit tests speak TAP, as the command-line tests do; prove runs them all.
 check: tests
 	CMOCKA_MESSAGE_OUTPUT=TAP BUILD=$(abspath $(BUILD)) SAN="$(SAN)" prove --failures --directives --timer $(PROVE_FLAGS) \
-		$(TESTS) $(sort $(wildcard tests/*.t))
+		$(TESTS) $(CLI_TESTS)
 
 bench: all $(TOOLS)
 	BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCH)
