@@ -169,7 +169,9 @@ static const char *const sections[] = {"Several targets",
         "Timing",
         "closed: an I/O is issued when as many I/Os of its group have completed as at the recording, and "
         "then as long "
-        "after as at the recording. A faster target finishes sooner.\n\n"
+        "after as at the recording. A faster target finishes sooner. A recorded think time holds the "
+        "wake-up of whoever waited for the completion, so the replay's own (its median, measured before each "
+        "repetition) is taken off.\n\n"
         "recorded: every I/O at its recorded time. Response times count from there, so that a stall is not "
         "forgiven.\n\n"
         "asap: in order, --depth in flight.",
