@@ -186,19 +186,20 @@ static int adjust_rows(struct comparison *c, const double *family, const size_t 
 }
 
 static int make_rows(struct comparison *c, const struct side *base, const struct side *cand,
-        enum timing timing, const struct comparison_options *o, struct err *e)
+        const struct metrics *metrics, enum timing timing, const struct comparison_options *o, struct err *e)
 {
     size_t width = base->count + cand->count, members = 0;
-    CLEANUP_FREE double *family = calloc(metric_count * (width + 1), sizeof *family);
-    CLEANUP_FREE size_t *member = calloc(metric_count, sizeof *member);
-    c->rows = calloc(metric_count, sizeof *c->rows);
+    CLEANUP_FREE double *family = calloc(metrics->count * (width + 1), sizeof *family);
+    CLEANUP_FREE size_t *member = calloc(metrics->count + 1, sizeof *member);
+    c->rows = calloc(metrics->count + 1, sizeof *c->rows);
     if (!family || !member || !c->rows)
-        return err_sys(e, ENOMEM, "cannot compare %zu metrics", metric_count);
-    for (size_t i = 0; i < metric_count; i++) {
+        return err_sys(e, ENOMEM, "cannot compare %zu metrics", metrics->count);
+    for (size_t i = 0; i < metrics->count; i++) {
+        const struct metric *m = &metrics->list[i];
         bool usable;
-        if (!(metric_list[i].timings & (1U << timing)))
+        if (!(m->timings & (1U << timing)))
             continue;
-        int rc = make_row(c, &metric_list[i], base, cand, timing, o, family + members * width, &usable, e);
+        int rc = make_row(c, m, base, cand, timing, o, family + members * width, &usable, e);
         if (rc < 0)
             return rc;
         if (usable && !c->rows[c->count - 1].primary)
@@ -208,10 +209,10 @@ static int make_rows(struct comparison *c, const struct side *base, const struct
 }
 
 int comparison_make(struct comparison *c, const struct side *base, const struct side *cand,
-        enum timing timing, const struct comparison_options *o, struct err *e)
+        const struct metrics *metrics, enum timing timing, const struct comparison_options *o, struct err *e)
 {
     *c = (struct comparison){0};
-    int rc = make_rows(c, base, cand, timing, o, e);
+    int rc = make_rows(c, base, cand, metrics, timing, o, e);
     if (rc < 0) {
         comparison_release(c);
         return rc;

@@ -60,12 +60,12 @@ struct comparison {
     size_t count;
 };
 
-/* One row for each metric that the timing gives and that a side has, and always for the primary one. A metric
- * that a side lacks, or has not in all repetitions, or with too few I/Os, is a row without numbers, with a
- * flag. Metrics with a value that is not positive have no ratio: their row carries the difference as a flag.
- * -ENOMEM and what ranktest refuses. */
+/* One row for each of `metrics` that the timing gives and that a side has, and always for the primary one. A
+ * metric that a side lacks, or has not in all repetitions, or with too few I/Os, is a row without numbers,
+ * with a flag. Metrics with a value that is not positive have no ratio: their row carries the difference as a
+ * flag. -ENOMEM and what ranktest refuses. */
 int comparison_make(struct comparison *c, const struct side *base, const struct side *cand,
-        enum timing timing, const struct comparison_options *o, struct err *e);
+        const struct metrics *metrics, enum timing timing, const struct comparison_options *o, struct err *e);
 void comparison_release(struct comparison *c);
 
 #endif

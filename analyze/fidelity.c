@@ -50,7 +50,7 @@ void flags_release(struct flags *f)
 const char *left_out(const struct result *r, enum tape_kind kind)
 {
     const struct run_repetition *s = &r->summary;
-    if (kind != TAPE_KIND_RUN) /* errors of production are production's */
+    if (kind == TAPE_KIND_RECORDING) /* errors of production are production's */
         return NULL;
     if (s->warmup)
         return "warmup";
@@ -151,9 +151,9 @@ static void add_source(struct summary *s, const struct source *source)
         s->left_warmup += why && strcmp(why, "warmup") == 0;
         s->left_cut_short += why && strcmp(why, "cut_short") == 0;
         s->left_errors += why && strcmp(why, "errors") == 0;
-        if (source->kind != TAPE_KIND_RUN)
+        if (source->kind == TAPE_KIND_RECORDING)
             s->tape_errors += r->summary.errors;
-        else if (!why)
+        else if (!why && source->kind == TAPE_KIND_RUN)
             add_repetition(s, r, number_fact(&source->host, "cpus"));
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyze/metrics.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "analyze/select.h"
@@ -10,7 +11,7 @@ const double quantile_fractions[QUANTILES] = {0.5, 0.95, 0.99, 0.999};
 #define CLOSED   (1U << TIMING_CLOSED)
 #define RECORDED (1U << TIMING_RECORDED)
 #define ASAP     (1U << TIMING_ASAP)
-#define ALL      (CLOSED | RECORDED | ASAP)
+#define ALL      METRIC_TIMINGS_ALL
 
 /* Latency or response time of one operation: what, of which operation, which percentile, p99 or beyond. */
 #define TIME(op_name, stat, op_number, quantity_, quantile_, tail_)                                          \
@@ -31,7 +32,7 @@ const double quantile_fractions[QUANTILES] = {0.5, 0.95, 0.99, 0.999};
         .timings = CLOSED | ASAP                                                                             \
     }
 
-const struct metric metric_list[] = {
+static const struct metric own[] = {
         {.name = "io_time", .unit = "s", .quantity = QUANTITY_IO_TIME, .timings = CLOSED, .primary = CLOSED},
         {.name = "elapsed",
                 .unit = "s",
@@ -54,7 +55,7 @@ const struct metric metric_list[] = {
         TIME("flush", "p99", BLOCK_FLUSH, QUANTITY_QUANTILE, QUANTILE_P99, true),
         {.name = "host_cpu_per_io", .unit = "us", .quantity = QUANTITY_CPU, .timings = ALL},
 };
-const size_t metric_count = sizeof metric_list / sizeof *metric_list;
+const struct metrics metrics_own = {own, sizeof own / sizeof *own};
 
 int timing_parse(const char *name)
 {
@@ -68,6 +69,19 @@ int timing_parse(const char *name)
 const char *metric_name(const struct metric *m, enum timing timing)
 {
     return timing == TIMING_RECORDED && m->response_name ? m->response_name : m->name;
+}
+
+enum block_op metric_op(const struct metric *m)
+{
+    switch (m->quantity) {
+    case QUANTITY_IO_TIME:
+    case QUANTITY_ELAPSED:
+    case QUANTITY_MEAN_ALL:
+    case QUANTITY_CPU:
+        return BLOCK_OPS;
+    default:
+        return m->op;
+    }
 }
 
 static enum metric_state mean_all(const struct result *r, double *value)
@@ -102,8 +116,18 @@ static enum metric_state summary_value(enum quantity quantity, const struct run_
     }
 }
 
+static enum metric_state stated_value(double stated, double *value)
+{
+    if (!isfinite(stated))
+        return isnan(stated) ? METRIC_ABSENT : METRIC_TOO_FEW;
+    *value = stated;
+    return METRIC_OK;
+}
+
 enum metric_state metric_value(const struct metric *m, const struct result *r, double *value)
 {
+    if (m->quantity == QUANTITY_STATED)
+        return stated_value(r->stated[m->index], value);
     const struct op_result *op = &r->ops[m->op];
     double elapsed_s = (double)r->summary.elapsed_ns / 1e9;
     switch (m->quantity) {

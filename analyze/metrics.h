@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What can be compared: one line of metrics.c for each metric, and how its value follows from what one
- * repetition measured.
+ * What can be compared, and how its value follows from what one repetition measured. Tapes and runs have the
+ * metrics of the table in metrics.c; a foreign result brings a list of its own (foreign.h), whose values
+ * it states by itself.
  */
 #ifndef IOTAPE_METRICS_H
 #define IOTAPE_METRICS_H
@@ -30,10 +31,13 @@ struct op_result {
     uint64_t quantile_ns[QUANTILES];
 };
 
-/* What one repetition measured. For a tape, `summary` holds what the tape itself says. */
+/* What one repetition measured. For a tape, `summary` holds what the tape itself says; of a foreign result
+ * only `complete` and `errors` are set. */
 struct result {
     struct run_repetition summary;
     struct op_result ops[BLOCK_OPS];
+    const double *stated; /* by metric.index, in the metric's unit; NAN where not measured, INFINITY for a
+                             percentile with too few I/Os behind it; NULL but for foreign results */
 };
 
 enum quantity {
@@ -45,23 +49,35 @@ enum quantity {
     QUANTITY_MEAN_ALL, /* of all operations */
     QUANTITY_QUANTILE,
     QUANTITY_MAX,
-    QUANTITY_CPU, /* the host's busy time an I/O, less what pacing spun away */
+    QUANTITY_CPU,    /* the host's busy time an I/O, less what pacing spun away */
+    QUANTITY_STATED, /* result.stated[index] */
 };
 
 struct metric {
     const char *name, *response_name; /* the second in `recorded`, where it counts from the scheduled time */
     const char *unit;
     enum quantity quantity;
-    enum block_op op;
+    enum block_op op; /* see metric_op */
     enum quantile quantile;
-    bool more_is_better;
-    unsigned timings; /* bits of 1 << enum timing: where it is a result and not an input */
-    unsigned primary; /* where it is the primary metric */
-    bool tail;        /* p99 or beyond: twice the margin */
+    size_t index;        /* of QUANTITY_STATED */
+    bool more_is_better; /* a rate; else a time or a cost */
+    unsigned timings;    /* bits of 1 << enum timing: where it is a result and not an input */
+    unsigned primary;    /* where it is the primary metric */
+    bool tail;           /* p99 or beyond: twice the margin */
 };
 
-extern const struct metric metric_list[];
-extern const size_t metric_count;
+/* Which metrics sources have. */
+struct metrics {
+    const struct metric *list;
+    size_t count;
+};
+extern const struct metrics metrics_own; /* of tapes and runs */
+
+/* Every timing, for a metric that does not depend on it. */
+#define METRIC_TIMINGS_ALL ((1U << TIMINGS) - 1)
+
+/* The operation that it is of; BLOCK_OPS for one of all or none. */
+enum block_op metric_op(const struct metric *m);
 
 const char *metric_name(const struct metric *m, enum timing timing);
 

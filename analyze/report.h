@@ -13,15 +13,14 @@
 
 #define REPORTS(X) X(csv)
 
-/* One candidate against the base. */
+/* One candidate against the base, in one workload. */
 struct pairing {
-    const char *base, *cand; /* names */
+    const char *workload, *base, *cand; /* names */
     struct comparison comparison;
     struct flags flags; /* what holds for all of its rows */
 };
 
 struct report {
-    const char *workload;
     const struct pairing *pairings;
     size_t count;
 };

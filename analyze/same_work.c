@@ -59,6 +59,9 @@ static int compare_with_tape(const struct source *tape, const struct source *run
 
 static int compare_pair(const struct source *a, const struct source *b, struct err *e)
 {
+    if ((a->kind == TAPE_KIND_NONE) != (b->kind == TAPE_KIND_NONE))
+        return err_set(e, EINVAL, "'%s' holds results of another tool, which '%s' cannot be compared with",
+                a->kind == TAPE_KIND_NONE ? a->path : b->path, a->kind == TAPE_KIND_NONE ? b->path : a->path);
     if (!tape_identity_equal(&a->identity, &b->identity)) {
         char x[TAPE_IDENTITY_TEXT_BYTES], y[TAPE_IDENTITY_TEXT_BYTES];
         return err_set(e, EINVAL, "'%s' and '%s' are of different tapes: identity %s and %s", a->path,
@@ -121,7 +124,7 @@ static bool agreed(const struct source *const *sources, size_t count, bool targe
     const char *value = NULL;
     bool first = true;
     for (size_t i = 0; i < count; i++) {
-        if (target && sources[i]->kind != TAPE_KIND_RUN)
+        if (target && sources[i]->kind == TAPE_KIND_RECORDING)
             continue;
         const char *v = facts_get(facts_of(sources[i], target), key);
         if (!first && (!v != !value || (v && strcmp(v, value) != 0)))

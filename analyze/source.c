@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/foreign.h"
 #include "analyze/select.h"
 #include "formats/base/cleanup.h"
 
@@ -63,22 +64,37 @@ static int open_run(struct source *s, struct err *e)
     return facts_merge(&s->target, &info->target, "", e);
 }
 
-int source_open(struct source *s, const char *path, struct err *e)
+struct source *source_list_add(struct source_list *l, struct err *e)
 {
-    *s = (struct source){0};
-    int rc = copy_text(&s->path, path, e);
-    if (rc == 0)
-        rc = tape_file_kind(path, &s->kind, e);
-    if (rc == 0 && s->kind == TAPE_KIND_NONE)
-        rc = err_set(e, EINVAL, "'%s' is neither a tape nor a run", path);
-    if (rc == 0)
-        rc = s->kind == TAPE_KIND_RUN ? open_run(s, e) : open_tape(s, e);
-    if (rc < 0)
-        source_release(s);
-    return rc;
+    struct source *list = reallocarray(l->list, l->count + 1, sizeof *list);
+    if (!list) {
+        err_sys(e, ENOMEM, "cannot hold %zu files", l->count + 1);
+        return NULL;
+    }
+    l->list = list;
+    list[l->count] = (struct source){0};
+    return &list[l->count++];
 }
 
-void source_release(struct source *s)
+int source_open(struct source_list *l, const char *path, struct err *e)
+{
+    enum tape_kind kind;
+    int rc = tape_file_kind(path, &kind, e);
+    if (rc < 0)
+        return rc;
+    if (kind == TAPE_KIND_NONE)
+        return foreign_open(l, path, e);
+    struct source *s = source_list_add(l, e);
+    if (!s)
+        return -ENOMEM;
+    s->kind = kind;
+    rc = copy_text(&s->path, path, e);
+    if (rc < 0)
+        return rc;
+    return kind == TAPE_KIND_RUN ? open_run(s, e) : open_tape(s, e);
+}
+
+static void source_release(struct source *s)
 {
     free(s->path);
     free(s->label);
@@ -87,7 +103,25 @@ void source_release(struct source *s)
     facts_release(&s->options);
     facts_release(&s->target);
     free(s->results);
-    *s = (struct source){0};
+    foreign_release(s->foreign);
+    free(s->stated);
+}
+
+void source_list_release(struct source_list *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        source_release(&l->list[i]);
+    free(l->list);
+    *l = (struct source_list){0};
+}
+
+const char *source_workload(const struct source *s, char buf[TAPE_IDENTITY_TEXT_BYTES])
+{
+    if (*s->label)
+        return s->label;
+    tape_identity_name(&s->identity, buf);
+    buf[12] = 0;
+    return buf;
 }
 
 /* ---- measuring ---- */
@@ -260,6 +294,8 @@ static int measure_run(struct source *s, struct measure *m, enum timing timing, 
 int source_measure(
         struct source *s, struct measure *m, enum timing timing, enum depend_group group, struct err *e)
 {
+    if (s->kind == TAPE_KIND_NONE)
+        return 0;
     free(s->results);
     s->results = NULL;
     s->result_count = 0;

@@ -78,7 +78,7 @@ static int name_unnamed(struct systems *s, enum naming naming, const bool *again
         if (s->list[i].given || !again[i])
             continue;
         free(s->list[i].name);
-        s->list[i].name = name_by(naming, &s->sources[s->list[i].first]);
+        s->list[i].name = name_by(naming, &s->sources.list[s->list[i].first_source]);
         if (!s->list[i].name)
             return err_sys(e, ENOMEM, "cannot hold a name");
     }
@@ -125,13 +125,15 @@ int systems_open(struct systems *s, struct err *e)
     for (size_t i = 0; i < s->count; i++)
         if (!s->list[i].count)
             return err_set(e, EINVAL, "system '%s' has no files", s->list[i].given);
-    s->sources = calloc(s->path_count + 1, sizeof *s->sources);
-    if (!s->sources)
-        return err_sys(e, ENOMEM, "cannot open %zu files", s->path_count);
-    for (size_t i = 0; i < s->path_count; i++) {
-        int rc = source_open(&s->sources[i], s->paths[i], e);
-        if (rc < 0)
-            return rc;
+    for (size_t i = 0; i < s->count; i++) {
+        struct system *system = &s->list[i];
+        system->first_source = s->sources.count;
+        for (size_t j = 0; j < system->count; j++) {
+            int rc = source_open(&s->sources, s->paths[system->first + j], e);
+            if (rc < 0)
+                return rc;
+        }
+        system->source_count = s->sources.count - system->first_source;
     }
     for (size_t i = 0; i < s->count; i++) {
         int rc = refuse_twice(s, &s->list[i], e);
@@ -145,9 +147,7 @@ void systems_release(struct systems *s)
 {
     for (size_t i = 0; i < s->count; i++)
         free(s->list[i].name);
-    for (size_t i = 0; s->sources && i < s->path_count; i++)
-        source_release(&s->sources[i]);
-    free(s->sources);
+    source_list_release(&s->sources);
     *s = (struct systems){0};
 }
 
@@ -162,7 +162,7 @@ int systems_find(const struct systems *s, const char *name, size_t *index, struc
             return 0;
         }
     for (size_t i = 0; i < s->count; i++) {
-        const char *target = s->sources[s->list[i].first].target_name;
+        const char *target = s->sources.list[s->list[i].first_source].target_name;
         if (target && strcmp(target, name) == 0) {
             *index = i;
             return 0;

@@ -17,6 +17,7 @@ struct system {
     const char *given;   /* --system NAME; NULL for a file by itself */
     char *name;          /* by systems_open; owned */
     size_t first, count; /* its files */
+    size_t first_source, source_count;
 };
 
 struct systems {
@@ -24,7 +25,7 @@ struct systems {
     size_t count;
     const char *paths[SYSTEMS_FILES_MAX]; /* not owned */
     size_t path_count;
-    struct source *sources; /* by systems_open: one for each path */
+    struct source_list sources; /* by systems_open: one for each path, several for a foreign result */
 };
 
 /* The command line, in its order: a named system takes all files up to the next; a file before any

@@ -10,6 +10,7 @@
 #include "analyze/same_work.h"
 #include "analyze/systems.h"
 #include "analyze/verb.h"
+#include "analyze/workload.h"
 #include "formats/base/cleanup.h"
 
 struct compare_options {
@@ -55,14 +56,6 @@ static const struct opt_spec spec = {.name = "iotape-analyze compare",
         .word = take_word,
         .sections = compare_help};
 
-/* The sources of one system or two as a list of pointers. */
-static size_t list_sources(const struct systems *s, size_t system, const struct source **list)
-{
-    for (size_t i = 0; i < s->list[system].count; i++)
-        list[i] = &s->sources[s->list[system].first + i];
-    return s->list[system].count;
-}
-
 /* ---- one candidate against the base ---- */
 
 static void close_side(struct side *side)
@@ -70,15 +63,15 @@ static void close_side(struct side *side)
     free((void *)side->results);
 }
 
-/* The counted repetitions of all of a system's files. */
-static int make_side(struct side *side, const struct systems *s, size_t system, struct err *e)
+/* The counted repetitions of a system's sources. */
+static int make_side(
+        struct side *side, const char *name, const struct source *const *list, size_t files, struct err *e)
 {
-    const struct source *list[SYSTEMS_FILES_MAX];
-    size_t files = list_sources(s, system, list), total = 0;
+    size_t total = 0;
     for (size_t i = 0; i < files; i++)
         total += list[i]->result_count;
     const struct result **results = calloc(total + 1, sizeof *results);
-    *side = (struct side){.name = s->list[system].name, .results = results};
+    *side = (struct side){.name = name, .results = results};
     if (!results)
         return err_sys(e, ENOMEM, "cannot hold %zu repetitions", total);
     for (size_t i = 0; i < files; i++)
@@ -98,11 +91,9 @@ static int add_difference(void *flags, const char *key, struct err *e)
     return flags_add(flags, e, "differs:%s", key);
 }
 
-static int make_flags(
-        struct flags *f, const struct systems *s, size_t base, size_t cand, enum timing timing, struct err *e)
+static int make_flags(struct flags *f, const struct source *const *list, size_t n_base, size_t n_cand,
+        enum timing timing, struct err *e)
 {
-    const struct source *list[2 * SYSTEMS_FILES_MAX];
-    size_t n_base = list_sources(s, base, list), n_cand = list_sources(s, cand, list + n_base);
     int rc = list[0]->lost ? flags_add(f, e, "tape_lost=%llu", (unsigned long long)list[0]->lost) : 0;
     if (rc == 0)
         rc = fidelity_flags(f, "base", list, n_base, timing, e);
@@ -111,43 +102,25 @@ static int make_flags(
     return rc < 0 ? rc : same_work_differences(list, n_base + n_cand, add_difference, f, e);
 }
 
-static int make_pairing(struct pairing *p, const struct compare_options *o, size_t base, size_t cand,
-        enum timing timing, struct err *e)
+/* `list` has room for the workload's sources. */
+static int make_pairing(struct pairing *p, const struct compare_options *o, const struct workload *w,
+        size_t base, size_t cand, const struct source **list, struct err *e)
 {
     struct side b CLEANUP(close_side) = {0}, c CLEANUP(close_side) = {0};
-    p->base = o->systems.list[base].name;
-    p->cand = o->systems.list[cand].name;
-    int rc = make_side(&b, &o->systems, base, e);
+    size_t n_base = workload_sources(w, base, list), n_cand = workload_sources(w, cand, list + n_base);
+    *p = (struct pairing){
+            .workload = w->name, .base = o->systems.list[base].name, .cand = o->systems.list[cand].name};
+    if (!n_base && !n_cand)
+        return 0;
+    int rc = make_side(&b, p->base, list, n_base, e);
     if (rc == 0)
-        rc = make_side(&c, &o->systems, cand, e);
+        rc = make_side(&c, p->cand, list + n_base, n_cand, e);
     if (rc == 0)
-        rc = comparison_make(&p->comparison, &b, &c, timing, &o->comparison, e);
-    return rc < 0 ? rc : make_flags(&p->flags, &o->systems, base, cand, timing, e);
+        rc = comparison_make(&p->comparison, &b, &c, &w->metrics, w->timing, &o->comparison, e);
+    return rc < 0 ? rc : make_flags(&p->flags, list, n_base, n_cand, w->timing, e);
 }
 
 /* ---- all of them ---- */
-
-static void close_measure(struct measure **m)
-{
-    measure_close(*m);
-}
-
-static int measure_all(struct systems *s, enum timing *timing, struct err *e)
-{
-    struct measure *m CLEANUP(close_measure) = NULL;
-    const struct source *list[SYSTEMS_FILES_MAX];
-    enum depend_group group;
-    for (size_t i = 0; i < s->path_count; i++)
-        list[i] = &s->sources[i];
-    int rc = same_work(list, s->path_count, e);
-    if (rc == 0)
-        rc = same_work_timing(list, s->path_count, timing, &group, e);
-    if (rc == 0)
-        rc = measure_open(&m, e);
-    for (size_t i = 0; i < s->path_count && rc == 0; i++)
-        rc = source_measure(&s->sources[i], m, *timing, group, e);
-    return rc;
-}
 
 static int write_report(const struct report *r, const struct report_ops *ops, const char *path, struct err *e)
 {
@@ -160,33 +133,46 @@ static int write_report(const struct report *r, const struct report_ops *ops, co
     return rc < 0 ? rc : closed;
 }
 
-/* What people call the workload; a tape without a label by the begin of its identity. */
-static const char *workload_name(const struct source *s, char buf[TAPE_IDENTITY_TEXT_BYTES])
+/* All candidates, each in all workloads; p[] has room for as many. */
+static int make_pairings(struct pairing *p, size_t *count, const struct compare_options *o,
+        const struct workloads *w, size_t base, struct err *e)
 {
-    if (*s->label)
-        return s->label;
-    tape_identity_name(&s->identity, buf);
-    buf[12] = 0;
-    return buf;
+    const struct systems *s = &o->systems;
+    CLEANUP_FREE const struct source **list = calloc(s->sources.count + 1, sizeof(struct source *));
+    if (!list)
+        return err_sys(e, ENOMEM, "cannot compare %zu files", s->path_count);
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t j = 0; i != base && j < w->count; j++) {
+            int rc = make_pairing(&p[(*count)++], o, &w->list[j], base, i, list, e);
+            if (rc < 0)
+                return rc;
+        }
+    return 0;
+}
+
+static void close_workloads(struct workloads *w)
+{
+    workloads_release(w);
 }
 
 static int compare(struct compare_options *o, const struct report_ops *ops, struct err *e)
 {
     struct systems *s = &o->systems;
-    struct pairing pairings[SYSTEMS_MAX] = {0};
-    char identity[TAPE_IDENTITY_TEXT_BYTES];
-    enum timing timing;
+    struct workloads w CLEANUP(close_workloads) = {0};
     size_t base, count = 0;
     int rc = systems_open(s, e);
     if (rc == 0)
         rc = systems_find(s, o->base, &base, e);
     if (rc == 0)
-        rc = measure_all(s, &timing, e);
-    for (size_t i = 0; i < s->count && rc == 0; i++)
-        if (i != base)
-            rc = make_pairing(&pairings[count++], o, base, i, timing, e);
+        rc = workloads_open(&w, s, e);
+    if (rc < 0)
+        return rc;
+    CLEANUP_FREE struct pairing *pairings = calloc(s->count * w.count, sizeof *pairings);
+    if (!pairings)
+        return err_sys(e, ENOMEM, "cannot compare %zu systems", s->count);
+    rc = make_pairings(pairings, &count, o, &w, base, e);
     if (rc == 0) {
-        const struct report r = {workload_name(s->sources, identity), pairings, count};
+        const struct report r = {pairings, count};
         rc = write_report(&r, ops, o->output, e);
     }
     for (size_t i = 0; i < count; i++) {

@@ -56,7 +56,8 @@ static const struct row *make(struct fixture *f, enum timing timing, const char 
 {
     struct err e = {0};
     comparison_release(&f->c);
-    assert_int_equal(comparison_make(&f->c, &f->side[0], &f->side[1], timing, &defaults, &e), 0);
+    assert_int_equal(
+            comparison_make(&f->c, &f->side[0], &f->side[1], &metrics_own, timing, &defaults, &e), 0);
     return find(f, name);
 }
 

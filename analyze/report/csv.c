@@ -37,10 +37,9 @@ static void write_percent(struct out *o, double value)
     out_text(o, ",");
 }
 
-static int write_row(
-        const struct report *r, const struct pairing *p, const struct row *row, struct out *o, struct err *e)
+static int write_row(const struct pairing *p, const struct row *row, struct out *o, struct err *e)
 {
-    const char *const lead[] = {r->workload, row->name, row->metric->unit,
+    const char *const lead[] = {p->workload, row->name, row->metric->unit,
             row->metric->more_is_better ? "higher" : "lower", row->primary ? "yes" : "no", p->base, p->cand};
     int rc = write_texts(o, lead, sizeof lead / sizeof *lead, e);
     if (rc < 0)
@@ -74,7 +73,7 @@ static int write_csv(const struct report *r, struct out *o, struct err *e)
     out_text(o, HEADER);
     for (size_t i = 0; i < r->count; i++)
         for (size_t j = 0; j < r->pairings[i].comparison.count; j++) {
-            int rc = write_row(r, &r->pairings[i], &r->pairings[i].comparison.rows[j], o, e);
+            int rc = write_row(&r->pairings[i], &r->pairings[i].comparison.rows[j], o, e);
             if (rc < 0)
                 return rc;
         }
