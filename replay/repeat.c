@@ -214,6 +214,9 @@ static void print_summary(const struct repetition *rep, const struct run_repetit
         fprintf(stderr, ", %llu left out", (unsigned long long)(r->fit_skipped + r->readonly_skipped));
     if (r->fit_wrapped + r->fit_widened)
         fprintf(stderr, ", %llu changed to fit", (unsigned long long)(r->fit_wrapped + r->fit_widened));
+    if (r->path_changes)
+        fprintf(stderr, ", %llu path change%s, %llu I/Os sent again", (unsigned long long)r->path_changes,
+                r->path_changes == 1 ? "" : "s", (unsigned long long)r->reissued);
     if (r->serialised)
         fprintf(stderr, ", %llu waited for I/O that they overlap", (unsigned long long)r->serialised);
     if (rep->side->verify)

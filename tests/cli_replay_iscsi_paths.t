@@ -29,6 +29,24 @@ is $(($(longest a.run) >= 750 && $(longest a.run) < 4500)) 1 "the stall is bound
 intact "a path falls silent"
 kill -CONT $second_pid
 
+# With --verify: what was sent again arrived once, at its place, and is what is read back; the stall is bounded and reported.
+options=(--verify)
+for how in kill_second stop_second; do
+    replay_during $how
+    is "$status,$(rep a.run errors),$(rep a.run wrong_data),$(rep a.run path_changes)" 0,0,0,1 "$how, verified: no I/O fails, no data are wrong"
+    is $(($(rep a.run verified) > 1500)) 1 "$how: it was checked: $(rep a.run verified) blocks"
+    is $(($(longest a.run) < 4500)) 1 "$how: the stall is bounded, and in the run: $(longest a.run) ms"
+    like "$err" "1 path change, $(rep a.run reissued) I/Os sent again" "$how: which is said, too"
+    run $replay work.tape --to "iscsi://127.0.0.1:$first/iqn.2026-01.test:disk/1" --verify-only a.run
+    is $status 0 "$how: over the other portal later, too"
+    [ $how = kill_second ] && second_up || kill -CONT $second_pid
+done
+# Control: the same, and a write that is lost.
+dd if=/dev/zero of=disk.img bs=4096 seek=4098 count=1 conv=notrunc status=none
+run $replay work.tape --to "iscsi://127.0.0.1:$first/iqn.2026-01.test:disk/1" --verify-only a.run
+like "$status,$err" "1,.*at byte 16785408: expected record 3 of repetition 1, found zeros" "control: a lost write is found"
+options=()
+
 pause_both() { kill -STOP $first_pid $second_pid; sleep 0.5; kill -CONT $first_pid $second_pid; }
 replay_during pause_both
 is "$status,$(rep a.run errors),$(rep a.run path_changes)" 0,0,0 "a pause of half a second ends nothing"

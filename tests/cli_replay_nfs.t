@@ -104,6 +104,19 @@ is "$status,$(rep rr.run errors)" 0,0 "the server was killed and started again: 
 [ $status = 0 ] || note "$(cat rr.err)"
 is "$(hash_of export/r.img)" "$(hash_of local.img)" "the bytes are right"
 [ "$(rep rr.run path_changes)" -ge 4 ]; ok $? "connections went and came: $(rep rr.run path_changes), sent again: $(rep rr.run reissued)"
+# The same with --verify, twice killed; and later, when the server has been killed once more.
+$replay slow.tape --to "$(at v.img)" -o v.run --timing recorded --verify 2>v.err & pid=$!
+wait_for 20 test -e v.run.partial; sleep 0.7; nfs_stop KILL; sleep 0.3; nfs_server "$dir"; sleep 0.5; nfs_stop KILL; nfs_server "$dir"
+wait $pid; status=$?
+is "$status,$(rep v.run errors),$(rep v.run wrong_data),$(rep v.run path_changes)" 0,0,0,4 "killed and restarted twice, verified: no data are wrong"
+[ $status = 0 ] || note "$(cat v.err)"
+[ "$(rep v.run verified)" -gt 1500 ]; ok $? "it was checked: $(rep v.run verified) blocks"
+nfs_stop KILL; nfs_server "$dir"
+run $replay slow.tape --to "$(at v.img)" --verify-only v.run
+is $status 0 "and again later"
+printf 'x' | dd of=export/v.img bs=1 seek=5000 conv=notrunc 2>/dev/null
+run $replay slow.tape --to "$(at v.img)" --verify-only v.run
+like "$status,$err" "1,.*byte 4608: expected .*torn" "control: a byte that differs is found"
 # One that hangs, and one that is gone: an end in bounded time, what was measured is kept.
 for how in STOP KILL; do
     $replay slow.tape --to "$(at r.img)" -o g.run --timing recorded --stall-timeout 2s 2>g.err & pid=$!
