@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Which whole disk a path lies on. Partitions and loop devices are followed down to what they lie on, so
- * that /dev/loop0, a partition of it and its backing file are the same place.
+ * that /dev/loop0, a partition of it and its backing file are the same place; files of an overlay are those
+ * of its layers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -81,6 +82,21 @@ static void id_of_disk(struct disk_place *p, const char *dir)
     snprintf(p->id, sizeof p->id, "dev:%s", text);
 }
 
+/* The file behind a loop device that is attached to a file of an overlay is the layer's. */
+static void loop_through_overlay(const char *dir, struct loop_backing *b)
+{
+    char path[SYS_PATH_BYTES], real[SYS_PATH_BYTES];
+    struct stat st;
+
+    if (b->device || !sys_text(path, sizeof path, "%s/loop/backing_file", dir) || stat(path, &st) != 0 ||
+            st.st_dev != b->file_device || st.st_ino != b->inode)
+        return;
+    if (!sys_overlay_real(path, real) || stat(real, &st) != 0)
+        return;
+    b->file_device = st.st_dev;
+    b->inode = st.st_ino;
+}
+
 /* Follows `device` down; adds to start_bytes and fills in the id. */
 static int follow(dev_t device, struct disk_place *p, struct err *e)
 {
@@ -102,6 +118,7 @@ static int follow(dev_t device, struct disk_place *p, struct err *e)
             id_of_disk(p, dir);
             return 0;
         }
+        loop_through_overlay(dir, &b);
         p->start_bytes += b.offset_bytes;
         if (!b.device) {
             id_of_file(p, b.file_device, b.inode);
@@ -149,6 +166,7 @@ int disk_place_of(const char *path, struct disk_place *place, struct err *e)
 {
     struct disk_place p = {0};
     struct stat st;
+    char real[SYS_PATH_BYTES];
 
     if (stat(path, &st) != 0)
         return err_sys(e, errno, "cannot look at '%s'", path);
@@ -157,6 +175,8 @@ int disk_place_of(const char *path, struct disk_place *place, struct err *e)
         if (rc)
             return rc;
     } else if (S_ISREG(st.st_mode)) {
+        if (sys_overlay_real(path, real) && stat(real, &st) != 0)
+            return err_sys(e, errno, "cannot look at '%s'", real);
         p.size_bytes = (uint64_t)st.st_size;
         id_of_file(&p, st.st_dev, st.st_ino);
         sector_sizes(st.st_dev, &p); /* of the disk below its file system, where there is one */

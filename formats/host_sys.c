@@ -93,3 +93,18 @@ void sys_disk_dir(char dir[SYS_DIR_BYTES])
     if (slash && sys_is_partition(dir))
         *slash = '\0';
 }
+
+void sys_unescape(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; to++) {
+        unsigned code;
+        if (from[0] == '\\' && sscanf(from + 1, "%3o", &code) == 1 && strlen(from) >= 4) {
+            *to = (char)code;
+            from += 4;
+        } else {
+            *to = *from++;
+        }
+    }
+    *to = '\0';
+}

@@ -31,6 +31,17 @@ bool sys_block_dir(dev_t device, char dir[SYS_DIR_BYTES]);
 bool sys_is_partition(const char *dir);
 void sys_disk_dir(char dir[SYS_DIR_BYTES]);
 
+/* Undoes the octal escapes of blanks and the like in lines of procfs (proc(5)), in place. */
+void sys_unescape(char *text);
+
+/* Overlay file systems. `path` exists; false where it is on none, or on one whose layers this mount
+ * namespace does not show. sys_overlay_upper gives the directory that takes in what is written;
+ * sys_overlay_real the file of a layer, through overlays upon overlays, that is read and (from its upper
+ * layer) written. */
+#define SYS_PATH_BYTES 4096
+bool sys_overlay_upper(const char *path, char upper[SYS_PATH_BYTES]);
+bool sys_overlay_real(const char *path, char real[SYS_PATH_BYTES]);
+
 /* Adds "fs" and "fs_options" of the mounted file system with device number `device` (or, if it is not 0, with
  * the mount id `mount_id`, as statx gives it). Options that name hosts, users or paths are left out. */
 int sys_describe_mount(dev_t device, uint64_t mount_id, struct facts *f, struct err *e);

@@ -90,22 +90,6 @@ static void add_btrfs(struct own_disk *own, dev_t one, int depth)
     }
 }
 
-/* Undoes the octal escapes of blanks (proc(5)). */
-static void unescape(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from; to++) {
-        unsigned code;
-        if (from[0] == '\\' && sscanf(from + 1, "%3o", &code) == 1 && strlen(from) >= 4) {
-            *to = (char)code;
-            from += 4;
-        } else {
-            *to = *from++;
-        }
-    }
-    *to = '\0';
-}
-
 /* One line of /proc/self/mountinfo (proc(5)) for a file system without a device number of its own. */
 static void add_mount(struct own_disk *own, char *line, int depth)
 {
@@ -114,28 +98,26 @@ static void add_mount(struct own_disk *own, char *line, int depth)
     if (!rest || sscanf(rest, " - %63s %4095s", type, source) != 2)
         return;
     struct stat st;
-    unescape(source);
+    sys_unescape(source);
     if (stat(source, &st) == 0 && S_ISBLK(st.st_mode)) {
         add_device(own, st.st_rdev, depth + 1);
         if (strcmp(type, "btrfs") == 0)
             add_btrfs(own, st.st_rdev, depth + 1);
-    }
-    char *upper = strcmp(type, "overlay") == 0 ? strstr(rest, "upperdir=") : NULL;
-    if (upper) {
-        upper += strlen("upperdir=");
-        upper[strcspn(upper, ",\n")] = '\0';
-        unescape(upper);
-        add_path(own, upper, depth + 1);
     }
 }
 
 static int add_path(struct own_disk *own, const char *path, int depth)
 {
     struct stat st;
+    char upper[SYS_PATH_BYTES];
     if (depth > DEPTH_MAX || stat(path, &st) != 0)
         return -errno;
     if (major(st.st_dev) != 0) {
         add_device(own, st.st_dev, depth + 1);
+        return 0;
+    }
+    if (sys_overlay_upper(path, upper)) {
+        add_path(own, upper, depth + 1); /* which may be hidden from us */
         return 0;
     }
     CLEANUP_FILE FILE *mounts = fopen("/proc/self/mountinfo", "re");

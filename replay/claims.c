@@ -12,6 +12,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/host.h"
+#include "formats/host_sys.h"
 
 /* Where a block device is mounted: proc_pid_mountinfo(5). Writes "" where it is not. */
 static void find_mount(dev_t device, char *point, size_t bytes)
@@ -28,21 +29,6 @@ static void find_mount(dev_t device, char *point, size_t bytes)
             return;
         }
     }
-}
-
-/* proc(5), /proc/swaps. */
-static bool is_swap(dev_t device)
-{
-    CLEANUP_FILE FILE *f = fopen("/proc/swaps", "re");
-    char line[4096];
-    while (f && fgets(line, sizeof line, f)) {
-        char path[4096];
-        struct stat st;
-        if (sscanf(line, "%4095s", path) == 1 && stat(path, &st) == 0 && S_ISBLK(st.st_mode) &&
-                st.st_rdev == device)
-            return true;
-    }
-    return false;
 }
 
 /* Device-mapper and md devices on top of it: Documentation/ABI/testing/sysfs-block, "holders". */
@@ -65,13 +51,12 @@ static bool find_holder(dev_t device, char *holder, size_t bytes)
 static int look_at(const char *path, dev_t device, const char *why, struct err *e)
 {
     char text[2048];
+    const char *comma = *why ? "," : "";
     find_mount(device, text, sizeof text);
     if (*text)
-        return err_set(e, EBUSY, "'%s'%s is mounted at '%s'", path, why, text);
-    if (is_swap(device))
-        return err_set(e, EBUSY, "'%s'%s is in use as swap", path, why);
+        return err_set(e, EBUSY, "'%s'%s%s is mounted at '%s'", path, why, comma, text);
     if (find_holder(device, text, sizeof text))
-        return err_set(e, EBUSY, "'%s'%s is in use by '%s'", path, why, text);
+        return err_set(e, EBUSY, "'%s'%s%s is in use by '%s'", path, why, comma, text);
     return 0;
 }
 
@@ -79,6 +64,23 @@ static bool overlap(const struct disk_place *a, const struct disk_place *b)
 {
     return strcmp(a->id, b->id) == 0 && a->start_bytes < b->start_bytes + b->size_bytes &&
            b->start_bytes < a->start_bytes + a->size_bytes;
+}
+
+/* Swap space, a device or a file, that has bytes of the target: proc(5), /proc/swaps. */
+static int look_for_swap(const struct disk_place *place, const char *target, struct err *e)
+{
+    CLEANUP_FILE FILE *f = fopen("/proc/swaps", "re");
+    char line[4096];
+    while (f && fgets(line, sizeof line, f)) {
+        char path[4096];
+        struct disk_place swap;
+        if (sscanf(line, "%4095s", path) != 1)
+            continue;
+        sys_unescape(path);
+        if (disk_place_of(path, &swap, NULL) == 0 && overlap(place, &swap))
+            return err_set(e, EBUSY, "'%s' is in use as swap ('%s')", target, path);
+    }
+    return 0;
 }
 
 static int keep(struct claims *c, int fd, struct err *e)
@@ -129,7 +131,7 @@ static int look_or_claim(const struct search *s, const char *path, struct err *e
         return 0;
     bool itself = s->place.is_block && other.device == s->place.device;
     if (!itself)
-        snprintf(why, sizeof why, ", which holds the same bytes as '%.400s',", s->target);
+        snprintf(why, sizeof why, ", which holds the same bytes as '%.400s'", s->target);
     if (!s->claims)
         return look_at(path, other.device, why, e);
     /* To the kernel's exclusive opens a disk and its partitions are one: the disk is held for all of them,
@@ -138,7 +140,8 @@ static int look_or_claim(const struct search *s, const char *path, struct err *e
         return 0;
     int fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
     if (fd < 0)
-        return errno == EBUSY ? err_set(e, EBUSY, "'%s'%s is in use by another program", path, why)
+        return errno == EBUSY ? err_set(e, EBUSY, "'%s'%s%s is in use by another program", path, why,
+                                        *why ? "," : "")
                               : err_sys(e, errno, "cannot open '%s'%s", path, why);
     return keep(s->claims, fd, e);
 }
@@ -170,6 +173,8 @@ int claims_take(struct claims *c, const char *path, struct err *e)
 {
     struct search s = {.target = path};
     int r = disk_place_of(path, &s.place, e);
+    if (r == 0)
+        r = look_for_swap(&s.place, path, e);
     if (r == 0)
         r = search_devices(&s, e); /* first who uses it: that says more than an open that is refused */
     s.claims = c;

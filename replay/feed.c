@@ -43,6 +43,7 @@ static int walk_chunks(const struct feed_source *s,
 }
 
 struct walk {
+    const volatile sig_atomic_t *stop;
     int (*each)(void *context, const struct block_record *r, uint64_t number, struct err *e);
     void *context;
 };
@@ -52,6 +53,8 @@ static int walk_span(void *context, const struct block_chunk *c, uint32_t first,
     const struct walk *w = context;
     int r = 0;
     for (uint32_t i = first; i < end && r == 0; i++) {
+        if (w->stop && *w->stop)
+            return err_set(e, EINTR, "cut short by a signal");
         struct block_record record = block_chunk_get(c, i);
         r = w->each(w->context, &record, c->first + i, e);
     }
@@ -62,7 +65,7 @@ int feed_walk(const struct feed_source *s,
         int (*each)(void *context, const struct block_record *r, uint64_t number, struct err *e),
         void *context, struct err *e)
 {
-    struct walk w = {each, context};
+    struct walk w = {s->stop, each, context};
     return walk_chunks(s, walk_span, &w, e);
 }
 

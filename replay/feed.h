@@ -5,6 +5,7 @@
 #ifndef IOTAPE_FEED_H
 #define IOTAPE_FEED_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ struct feed_source {
     double speed;
     enum fit_policy fit;
     bool read_only;
+    const volatile sig_atomic_t *stop; /* ends feed_walk; NULL: nothing does */
 };
 
 struct feed_counts {
@@ -34,7 +36,7 @@ struct feed_counts {
 };
 
 /* Calls `each` for every record of the part, in order, as the tape has it; stops where that returns other
- * than 0 and returns it. *number counts records of the tape from 0. */
+ * than 0 and returns it, and with -EINTR by *s->stop. *number counts records of the tape from 0. */
 int feed_walk(const struct feed_source *s,
         int (*each)(void *context, const struct block_record *r, uint64_t number, struct err *e),
         void *context, struct err *e);

@@ -50,7 +50,7 @@ static int replay(struct session *s, struct err *e)
 static int run(const struct settings *settings, struct err *e)
 {
     struct session s = {0};
-    int r = session_open(&s, settings, e);
+    int r = session_open(&s, settings, &stop_requested, e);
     if (r == 0)
         r = outputs_check(&s, e);
     if (r == 0 && settings->dry_run)

@@ -70,8 +70,22 @@ static int check_output(const struct session *s, size_t index, struct err *e)
                    : err_set(e, EEXIST, "output '%s' exists and is no run; nothing is written", output);
 }
 
+/* Under two names it would be made twice, and each would have what the other one wrote. */
+static int check_targets(const struct session *s, struct err *e)
+{
+    for (size_t i = 0; i < s->targets; i++)
+        for (size_t k = 0; k < i; k++)
+            if (same_file(path_of(s->target[i].target), path_of(s->target[k].target)))
+                return err_set(e, EINVAL, "targets '%s' and '%s' are the same file", s->target[k].target->url,
+                        s->target[i].target->url);
+    return 0;
+}
+
 int outputs_check(const struct session *s, struct err *e)
 {
+    int failed = check_targets(s, e);
+    if (failed < 0)
+        return failed;
     for (size_t i = 0; i < s->targets; i++)
         if (same_file(s->settings.tape, path_of(s->target[i].target)))
             return err_set(e, EINVAL, "target '%s' is the tape", s->target[i].target->url);

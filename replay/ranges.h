@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * A set of 4 KiB blocks of a target: what a replay touches. Wraps CRoaring 0.2 (its bitmaps are of 32 bits:
- * one for each 2^32 blocks, 16 TiB).
+ * one for each 2^32 blocks, 16 TiB), and keeps what is added in pieces of 1 TiB or more beside them.
  */
 #ifndef IOTAPE_RANGES_H
 #define IOTAPE_RANGES_H
@@ -21,10 +21,17 @@ struct ranges_part {
     void *bitmap;  /* roaring_bitmap_t */
 };
 
+/* A long run of blocks, `end` excluded: a bitmap takes time and memory in proportion to its length. */
+struct ranges_span {
+    uint64_t first, end;
+};
+
 /* Zero-initialised is empty and valid. */
 struct ranges {
     struct ranges_part *part; /* in order of `high`; owned */
     size_t parts;
+    struct ranges_span *span; /* in order, with gaps between them; no bitmap has a block of one; owned */
+    size_t spans;
     uint64_t last_first, last_end; /* blocks of the last ranges_add: repeated ones are skipped */
 };
 

@@ -133,7 +133,7 @@ int readback_only(const struct settings *settings, const volatile sig_atomic_t *
         return r;
     r = history_settings(&set, run, e);
     if (r == 0)
-        r = session_open(&s, &set, e);
+        r = session_open(&s, &set, stop, e);
     if (r == 0)
         r = check_again(&s, run, stop, e);
     session_close(&s);

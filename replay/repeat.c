@@ -96,7 +96,7 @@ static struct target_events sum_events(const struct session *s, const struct ses
 }
 
 /* Decoder, engine and encoder, from the first record to the last. */
-static int measure(struct repetition *rep, const volatile sig_atomic_t *stop, struct err *e)
+static int measure(struct repetition *rep, volatile sig_atomic_t *stop, struct err *e)
 {
     struct session *s = rep->session;
     struct session_side *side = rep->side;
@@ -116,7 +116,7 @@ static int measure(struct repetition *rep, const volatile sig_atomic_t *stop, st
     struct results *results;
     struct feed *feed;
     work_pool_reset(s->pool);
-    int r = results_open(&results, side->run, side->repetitions, s->pool, e);
+    int r = results_open(&results, side->run, side->repetitions, s->pool, stop, e);
     if (r < 0)
         return r;
     make_ready(s, side);
@@ -135,7 +135,7 @@ static int measure(struct repetition *rep, const volatile sig_atomic_t *stop, st
     return r < 0 ? r : stored;
 }
 
-static int measure_shown(struct repetition *rep, const volatile sig_atomic_t *stop, struct err *e)
+static int measure_shown(struct repetition *rep, volatile sig_atomic_t *stop, struct err *e)
 {
     const struct settings *set = &rep->session->settings;
     struct ticker *ticker;
@@ -247,7 +247,7 @@ static int check_data(struct repetition *rep, const volatile sig_atomic_t *stop,
     return r < 0 ? r : readback(s, rep->side, stop, e);
 }
 
-static int measure_checked(struct repetition *rep, const volatile sig_atomic_t *stop, struct err *e)
+static int measure_checked(struct repetition *rep, volatile sig_atomic_t *stop, struct err *e)
 {
     struct session *s = rep->session;
     if (!rep->side->verify)
@@ -262,8 +262,8 @@ static int measure_checked(struct repetition *rep, const volatile sig_atomic_t *
     return r;
 }
 
-static int repeat_once(struct session *s, struct session_side *side, bool warmup,
-        const volatile sig_atomic_t *stop, struct err *e)
+static int repeat_once(
+        struct session *s, struct session_side *side, bool warmup, volatile sig_atomic_t *stop, struct err *e)
 {
     CLEANUP_FREE struct repetition *rep = calloc(1, sizeof *rep);
     if (!rep)
@@ -292,7 +292,7 @@ static int repeat_once(struct session *s, struct session_side *side, bool warmup
     return outcome(rep, e);
 }
 
-int repeat_all(struct session *s, const volatile sig_atomic_t *stop, struct err *e)
+int repeat_all(struct session *s, volatile sig_atomic_t *stop, struct err *e)
 {
     CLEANUP_FREE size_t *order = calloc(s->sides, sizeof *order);
     if (!order)

@@ -17,7 +17,8 @@
 void repeat_order(uint64_t seed, size_t round, size_t sides, size_t *order);
 
 /* Runs all repetitions of all sides. 0, or -errno where one was not completed: -EINTR by a signal, -EIO by
- * too many errors. What was measured is in the runs, which stay open. */
-int repeat_all(struct session *s, const volatile sig_atomic_t *stop, struct err *e);
+ * too many errors. What was measured is in the runs, which stay open. Sets *stop where a run cannot be
+ * written any more. */
+int repeat_all(struct session *s, volatile sig_atomic_t *stop, struct err *e);
 
 #endif

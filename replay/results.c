@@ -12,6 +12,7 @@ struct results {
     struct run_writer *run;
     uint32_t repetition;
     struct work_pool *pool;
+    volatile sig_atomic_t *stop;
     struct results_sum sum;
     pthread_t thread;
     int result; /* the first failure */
@@ -79,6 +80,8 @@ static void store(struct results *r, struct work *w)
     r->result = run_writer_add(r->run, &c, &r->err);
     if (r->result == 0)
         sum_up(&r->sum, w, count);
+    else
+        *r->stop = 1;
 }
 
 static void *results_thread(void *context)
@@ -93,7 +96,7 @@ static void *results_thread(void *context)
 }
 
 int results_open(struct results **out, struct run_writer *run, uint32_t repetition, struct work_pool *pool,
-        struct err *e)
+        volatile sig_atomic_t *stop, struct err *e)
 {
     struct results *r = calloc(1, sizeof *r);
     if (!r)
@@ -101,6 +104,7 @@ int results_open(struct results **out, struct run_writer *run, uint32_t repetiti
     r->run = run;
     r->repetition = repetition;
     r->pool = pool;
+    r->stop = stop;
     int failed = pthread_create(&r->thread, NULL, results_thread, r);
     if (failed) {
         free(r);

@@ -5,6 +5,7 @@
 #ifndef IOTAPE_RESULTS_H
 #define IOTAPE_RESULTS_H
 
+#include <signal.h>
 #include <stdint.h>
 
 #include "formats/base/err.h"
@@ -22,9 +23,10 @@ struct results_sum {
 struct results;
 
 /* Starts the thread, which owns `run` and
- * takes blocks from pool->done to pool->spare. `repetition` counts from 1. */
+ * takes blocks from pool->done to pool->spare. `repetition` counts from 1. Where results cannot be stored it
+ * sets *stop, since nothing that is measured from then on would be kept. */
 int results_open(struct results **r, struct run_writer *run, uint32_t repetition, struct work_pool *pool,
-        struct err *e);
+        volatile sig_atomic_t *stop, struct err *e);
 
 /* Waits until pool->done, closed by the engine, is empty. -errno where results could not be stored; *sum
  * counts what was. Frees the handle (NULL is allowed). */

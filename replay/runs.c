@@ -93,8 +93,9 @@ int session_finish_runs(struct session *s, const char *ended, struct err *e)
     for (size_t i = 0; i < s->sides; i++) {
         if (!s->side[i].run)
             continue;
-        int r = run_writer_finish(s->side[i].run, ended, result < 0 ? NULL : e);
-        run_writer_close(s->side[i].run, false);
+        bool begun = s->side[i].repetitions > 0; /* else nothing was measured: there is nothing to keep */
+        int r = begun ? run_writer_finish(s->side[i].run, ended, result < 0 ? NULL : e) : 0;
+        run_writer_close(s->side[i].run, !begun);
         s->side[i].run = NULL;
         if (r < 0 && result == 0)
             result = r;

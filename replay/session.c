@@ -181,6 +181,7 @@ struct feed_source session_source(const struct session *s, const struct session_
             .group = (enum depend_group)s->settings.group,
             .speed = s->settings.speed,
             .fit = (enum fit_policy)s->settings.fit,
+            .stop = s->stop,
             .read_only = s->settings.read_only};
 }
 
@@ -260,9 +261,10 @@ static int verify_side(struct session *s, struct session_side *side, struct err 
     return 0;
 }
 
-int session_open(struct session *s, const struct settings *settings, struct err *e)
+int session_open(
+        struct session *s, const struct settings *settings, const volatile sig_atomic_t *stop, struct err *e)
 {
-    *s = (struct session){.settings = *settings, .until_ns = UINT64_MAX};
+    *s = (struct session){.settings = *settings, .until_ns = UINT64_MAX, .stop = stop};
     if (settings->for_ns && settings->from_ns <= UINT64_MAX - settings->for_ns)
         s->until_ns = settings->from_ns + settings->for_ns;
     int r = open_tape(s, e);

@@ -48,12 +48,14 @@ struct session {
     struct session_side *side; /* owned */
     size_t sides;
     struct work_pool *pool;
-    uint64_t until_ns; /* end of the part, excluded */
-    uint64_t order;    /* repetitions of all sides so far */
+    const volatile sig_atomic_t *stop; /* what session_open was given */
+    uint64_t until_ns;                 /* end of the part, excluded */
+    uint64_t order;                    /* repetitions of all sides so far */
 };
 
-/* Opens the tape and the targets and plans. Nothing is changed. */
-int session_open(struct session *s, const struct settings *settings, struct err *e);
+/* Opens the tape and the targets and plans. Nothing is changed. -EINTR by *stop. */
+int session_open(
+        struct session *s, const struct settings *settings, const volatile sig_atomic_t *stop, struct err *e);
 void session_close(struct session *s);
 
 /* What the feed and the plan need for a side. */
@@ -65,7 +67,8 @@ struct content_write session_fill(const struct session *s, const struct session_
 /* Creates absent targets. */
 int session_create(struct session *s, struct err *e);
 
-/* Begins the runs' files. Ends them: `ended` as run_writer_finish has it. */
+/* Begins the runs' files. Ends them: `ended` as run_writer_finish has it. A run whose first repetition has
+ * not begun is given up: no file is left. */
 int session_begin_runs(struct session *s, struct err *e);
 int session_finish_runs(struct session *s, const char *ended, struct err *e);
 

@@ -10,7 +10,9 @@
 #include "formats/base/units.h"
 #include "replay/target.h"
 
-#define DEPTH_MAX 65536
+#define DEPTH_MAX     65536
+#define DEPTH_DEFAULT 32
+#define NOT_GIVEN     UINT64_MAX
 
 static const char *const timing_names[] = {"closed", "recorded", "asap", NULL};
 static const char *const group_names[] = {"stream", "issuer", NULL};
@@ -257,7 +259,9 @@ static int check(const struct settings *s, struct err *e)
         return err_set(e, EINVAL, "--map goes with one output (-o) only");
     if (s->runs == 0 || s->runs > 1000000 || s->warmup > 1000000)
         return err_set(e, EINVAL, "--runs must be 1 to 1000000, --warmup at most that");
-    if (s->depth == 0 || s->depth > DEPTH_MAX)
+    if (s->depth != NOT_GIVEN && s->timing != TIMING_ASAP)
+        return err_set(e, EINVAL, "--depth means nothing without --timing asap");
+    if (s->depth == 0 || (s->depth > DEPTH_MAX && s->depth != NOT_GIVEN))
         return err_set(e, EINVAL, "--depth must be 1 to %d", DEPTH_MAX);
     if (!(s->speed >= 1e-6 && s->speed <= 1e6))
         return err_set(e, EINVAL, "--speed must be 0.000001 to 1000000");
@@ -282,7 +286,7 @@ int settings_parse(struct settings *s, int argc, char **argv)
     *s = (struct settings){.runs = 1,
             .timing = TIMING_DEFAULT,
             .speed = 1,
-            .depth = 32,
+            .depth = NOT_GIVEN,
             .seed = 1,
             .group = DEPEND_STREAM,
             .stall_timeout_ns = 30 * NS_PER_S};
@@ -300,6 +304,8 @@ int settings_parse(struct settings *s, int argc, char **argv)
         fprintf(stderr, "iotape-replay: error: %s (see --help)\n", e.text);
         return OPTS_USAGE;
     }
+    if (s->depth == NOT_GIVEN)
+        s->depth = DEPTH_DEFAULT;
     return OPTS_RUN;
 }
 

@@ -53,6 +53,42 @@ static void ranges_are_blocks(void **state)
     ranges_release(&r);
 }
 
+/* Of TiBs, with and without small ones beside, within and across them; two that touch become one. */
+static void ranges_are_long(void **state)
+{
+    (void)state;
+    const uint64_t tib = UINT64_C(1) << 40;
+    struct ranges r = {0}, other = {0};
+    struct err e = {0};
+    assert_int_equal(ranges_add(&r, 20 * tib - 4096, 8192, &e), 0); /* half of it within the next one */
+    assert_int_equal(ranges_add(&r, 20 * tib, 3 * tib, &e), 0);
+    assert_int_equal(ranges_add(&r, 21 * tib, 4096, &e), 0);
+    assert_int_equal(ranges_add(&r, 23 * tib - 4096, 12288, &e), 0); /* a third within */
+    assert_true(ranges_bytes(&r) == 3 * tib + 3 * 4096);
+    assert_int_equal(ranges_add(&other, 0, 4096, &e), 0);
+    assert_int_equal(ranges_add(&other, 22 * tib, 4 * tib, &e), 0);
+    assert_int_equal(ranges_add(&other, 40 * tib, 2 * tib, &e), 0);
+    assert_int_equal(ranges_add(&other, 39 * tib, tib, &e), 0);
+    assert_true(ranges_bytes(&other) == 7 * tib + 4096);
+    assert_int_equal(ranges_merge(&r, &other, &e), 0);
+    struct seen s = {0};
+    assert_int_equal(ranges_each(&r, 16 * tib, note_part, &s, &e), 0);
+    assert_int_equal(s.count, 3);
+    assert_true(s.offset[0] == 0 && s.len[0] == 4096);
+    assert_true(s.offset[1] == 20 * tib - 4096 && s.len[1] == 6 * tib + 4096);
+    assert_true(s.offset[2] == 39 * tib && s.len[2] == 3 * tib);
+    assert_true(ranges_has(&r, 20 * tib - 4096) && ranges_has(&r, 26 * tib - 1));
+    assert_false(ranges_has(&r, 20 * tib - 4097) || ranges_has(&r, 26 * tib));
+    s = (struct seen){0};
+    assert_int_equal(ranges_each(&r, 4 * tib, note_part, &s, &e), 0);
+    assert_int_equal(s.count, 4);
+    assert_true(s.len[1] == 4 * tib && s.offset[2] == 24 * tib - 4096 && s.len[2] == 2 * tib + 4096);
+    assert_int_equal(ranges_add(&r, 64 * tib, 1016 * tib, &e), -ERANGE); /* 9 + 1016 TiB: more than 1 PiB */
+    assert_int_equal(ranges_add(&r, 64 * tib, 1015 * tib, &e), 0);
+    ranges_release(&r);
+    ranges_release(&other);
+}
+
 /* Beyond 2^32 blocks (16 TiB), across that border, in any order, merged. */
 static void ranges_are_large(void **state)
 {
@@ -222,8 +258,8 @@ static void buffers_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ranges_are_blocks),
-            cmocka_unit_test(ranges_are_large), cmocka_unit_test(fits), cmocka_unit_test(percentiles),
-            cmocka_unit_test(order_favours_none), cmocka_unit_test(order_depends_on_the_seed),
-            cmocka_unit_test(buffers_are_bounded)};
+            cmocka_unit_test(ranges_are_large), cmocka_unit_test(ranges_are_long), cmocka_unit_test(fits),
+            cmocka_unit_test(percentiles), cmocka_unit_test(order_favours_none),
+            cmocka_unit_test(order_depends_on_the_seed), cmocka_unit_test(buffers_are_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
