@@ -18,9 +18,9 @@ SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
 # everybody wants on a machine of theirs.
 BUILD_PACKAGES  := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
 	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev libnbd-dev libiscsi-dev \
-	libnfs-dev
+	libnfs-dev libcairo2-dev
 TEST_PACKAGES   := libcmocka-dev perl fio e2fsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
-	fuse3 kmod blktrace libiscsi-bin
+	fuse3 kmod blktrace libiscsi-bin libxml2-utils chromium-headless-shell
 SERVER_PACKAGES := tgt nfs-ganesha nfs-ganesha-vfs nfs-ganesha-mem rpcbind
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
@@ -31,12 +31,12 @@ ALL_LDFLAGS  := $(LDFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN))
 TAPE_LIBS    := -larchive -lmsgpackc -lzstd -lxxhash -lmd -lcsv -ljansson -lm
 RECORD_LIBS  := -lbpf
 REPLAY_LIBS  := -laio -lblkid -lroaring -lnbd -liscsi -lnfs
-ANALYZE_LIBS :=
+ANALYZE_LIBS := -lcairo
 
 TAPE_SRC    := $(wildcard formats/*.c formats/base/*.c formats/import/*.c formats/export/*.c formats/results/*.c)
 RECORD_SRC  := $(wildcard record/*.c record/source/*.c)
 REPLAY_SRC  := $(wildcard replay/*.c replay/target/*.c replay/peer/*.c)
-ANALYZE_SRC := $(wildcard analyze/*.c analyze/report/*.c)
+ANALYZE_SRC := $(wildcard analyze/*.c analyze/report/*.c analyze/plot/*.c)
 BPF_SRC     := $(wildcard record/source/*.bpf.c)
 RECORD_SRC  := $(filter-out $(BPF_SRC),$(RECORD_SRC))
 TEST_SRC    := $(wildcard tests/test_*.c)
@@ -120,7 +120,7 @@ deps deps-servers:
 		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y --no-install-recommends $$missing; fi
 
 # Man pages come from the same tables as --help.
-VERBS := show export compare
+VERBS := show export compare plot
 MAN   := $(patsubst %,$(BUILD)/man/%.1,iotape-record iotape-replay iotape-analyze $(VERBS:%=iotape-analyze-%))
 $(BUILD)/man/iotape-analyze-%.1: $(BUILD)/iotape-analyze
 	@mkdir -p $(@D)

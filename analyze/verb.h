@@ -8,7 +8,7 @@
 
 #include "formats/base/opts.h"
 
-#define VERBS(X) X(show) X(export) X(compare)
+#define VERBS(X) X(show) X(export) X(compare) X(plot)
 
 struct verb {
     const char *name;

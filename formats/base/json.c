@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/utf8.h"
 
 static json_t *inner(const struct json *j)
 {
@@ -28,24 +29,6 @@ void json_free(struct json *j)
     json_decref(inner(j));
 }
 
-/* Length of the UTF-8 sequence at `p` as RFC 3629 allows it, or 0. The text ends in a zero, which no
- * continuation byte equals. */
-static size_t utf8_length(const unsigned char *p)
-{
-    size_t n = p[0] < 0x80                   ? 1
-               : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-               : (p[0] & 0xf0) == 0xe0       ? 3
-               : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
-                                             : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-            (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return n;
-}
-
 static json_t *text_value(const char *text)
 {
     json_t *value = json_string(text);
@@ -56,8 +39,8 @@ static json_t *text_value(const char *text)
         return NULL;
     char *to = clean;
     while (*text) {
-        size_t n = utf8_length((const unsigned char *)text);
-        to = mempcpy(to, n ? text : "\xef\xbf\xbd", n ? n : 3);
+        size_t n = utf8_length(text);
+        to = mempcpy(to, n ? text : UTF8_REPLACEMENT, n ? n : 3);
         text += n ? n : 1;
     }
     *to = 0;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What each I/O of a tape or of one repetition of a run did, one after the other, in file order.
+ */
+#ifndef IOTAPE_PLOT_SAMPLES_H
+#define IOTAPE_PLOT_SAMPLES_H
+
+#include <stdint.h>
+
+#include "analyze/source.h"
+
+/* An I/O that succeeded and whose latency is known. */
+struct sample {
+    uint64_t issued_ns, latency_ns; /* since the start of the tape or repetition */
+    uint64_t time_ns;               /* the latency, or the response time where timing is `recorded` */
+    uint64_t offset_bytes, len_bytes;
+    uint32_t stream;
+    uint8_t op;
+};
+
+/* Shows all samples of a tape (`repetition` is ignored) or of a run's repetition. What `take` gets is valid
+ * during the call. -errno of reading. */
+int samples_each(const struct source *s, uint32_t repetition, enum timing timing,
+        void (*take)(void *context, const struct sample *sample), void *context, struct err *e);
+
+#endif

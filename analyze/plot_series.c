@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analyze/plot_series.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/ranktest.h"
+#include "formats/base/cleanup.h"
+
+int series_make(
+        struct series *s, const struct plot_side *side, series_values *values, int which, size_t count)
+{
+    CLEANUP_FREE double *column = calloc(side->count + 1, sizeof *column);
+    if (!column)
+        return -ENOMEM;
+    s->count = count;
+    for (size_t i = 0; i < count; i++) {
+        size_t known = 0;
+        s->low[i] = s->high[i] = s->middle[i] = NAN;
+        for (size_t j = 0; j < side->count; j++) {
+            double v = values(side->repetitions[j], which)[i];
+            if (!isfinite(v))
+                continue;
+            column[known++] = v;
+            s->low[i] = fmin(s->low[i], v);
+            s->high[i] = fmax(s->high[i], v);
+        }
+        if (known && 2 * known >= side->count)
+            s->middle[i] = median_of(column, known);
+        else
+            s->low[i] = s->high[i] = NAN;
+    }
+    return 0;
+}
+
+void series_widen(const struct series *s, double *low, double *high)
+{
+    for (size_t i = 0; i < s->count; i++) { /* fmin and fmax prefer what is not NAN */
+        *low = fmin(*low, s->low[i]);
+        *high = fmax(*high, s->high[i]);
+    }
+}
+
+/* Places of the points; stairs have two for each. Returns their number. */
+static size_t places(
+        struct point *out, const struct panel *p, const struct series *s, const double *y, bool stairs)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        double at = axis_place(&p->y, y[i]);
+        if (isfinite(at)) /* nothing leaves its panel, whatever the scale */
+            at = fmin(fmax(at, p->box.top), p->box.bottom);
+        out[n++] = (struct point){axis_place(&p->x, s->x[i]), at};
+        if (stairs && i + 1 < s->count)
+            out[n++] = (struct point){axis_place(&p->x, s->x[i + 1]), at};
+    }
+    return n;
+}
+
+struct point series_draw(
+        struct canvas *c, const struct panel *p, const struct series *s, size_t side, bool stairs)
+{
+    struct point low[2 * SERIES_MAX], high[2 * SERIES_MAX], line[2 * SERIES_MAX];
+    size_t n = places(line, p, s, s->middle, stairs);
+    places(low, p, s, s->low, stairs);
+    places(high, p, s, s->high, stairs);
+    canvas_clip(c, (struct box){p->box.left - 2, p->box.top - 2, p->box.right + 2, p->box.bottom + 2});
+    canvas_band(c, low, high, n, side_colour(side), 0.22);
+    canvas_line(c, line, n, side_colour(side), 2, side_dashes(side));
+    canvas_unclip(c);
+    while (n && !(isfinite(line[n - 1].x) && isfinite(line[n - 1].y) && line[n - 1].x <= p->box.right + 1))
+        n--;
+    return n ? line[n - 1] : (struct point){NAN, NAN};
+}
+
+char *series_sides(const struct plot_data *d)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *f = open_memstream(&text, &len);
+    if (!f)
+        return NULL;
+    for (size_t i = 0; i < d->count && i < 8; i++) {
+        const struct plot_side *s = &d->sides[i];
+        fprintf(f, "%s%s (", i ? ", " : "", s->name);
+        if (s->is_tape)
+            fprintf(f, "the recording)");
+        else
+            fprintf(f, "%zu repetition%s)", s->count, s->count == 1 ? "" : "s");
+    }
+    if (d->count > 8)
+        fprintf(f, " and %zu more", d->count - 8);
+    if (fclose(f) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+const char *series_explain(const struct plot_data *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->sides[i].count > 1)
+            return "Line: median of the repetitions; band: all of them.";
+    return "";
+}
