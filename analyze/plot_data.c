@@ -157,8 +157,14 @@ static int scan_all(struct scan *scan, const struct systems *s, struct err *e)
     scan->extents = calloc(TAPE_STREAMS_MAX, sizeof *scan->extents);
     if (!scan->extents)
         return err_sys(e, ENOMEM, "cannot plot");
-    for (size_t i = 0; i < s->path_count; i++) {
-        int rc = each_repetition(&s->sources[i], scan_repetition, scan, e);
+    for (size_t i = 0; i < s->sources.count; i++) {
+        const struct source *source = &s->sources.list[i];
+        if (source->kind == TAPE_KIND_NONE)
+            return err_set(e, EINVAL,
+                    "'%s' is a result of another tool, which holds no single I/Os; only 'overhead' can be "
+                    "drawn",
+                    source->path);
+        int rc = each_repetition(source, scan_repetition, scan, e);
         if (rc < 0)
             return rc;
     }
@@ -214,8 +220,9 @@ static int fill_all(struct fill *fill, const struct systems *s, struct err *e)
         side->heat = calloc(PLOT_HEAT_LATENCIES, sizeof *side->heat);
         if (!side->heat)
             return err_sys(e, ENOMEM, "cannot plot");
-        for (size_t j = 0; j < s->list[i].count; j++) {
-            int rc = each_repetition(&s->sources[s->list[i].first + j], fill_repetition, fill, e);
+        for (size_t j = 0; j < s->list[i].source_count; j++) {
+            const struct source *source = &s->sources.list[s->list[i].first_source + j];
+            int rc = each_repetition(source, fill_repetition, fill, e);
             if (rc < 0)
                 return rc;
         }

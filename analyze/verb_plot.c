@@ -82,14 +82,16 @@ static void close_data(struct plot_data *d)
 
 static int collect(struct plot_data *d, struct systems *s, struct err *e)
 {
-    const struct source *list[SYSTEMS_FILES_MAX];
+    CLEANUP_FREE const struct source **list = calloc(s->sources.count + 1, sizeof(struct source *));
     enum timing timing;
     enum depend_group group;
-    for (size_t i = 0; i < s->path_count; i++)
-        list[i] = &s->sources[i];
-    int rc = same_work(list, s->path_count, e);
+    if (!list)
+        return err_sys(e, ENOMEM, "cannot plot %zu files", s->path_count);
+    for (size_t i = 0; i < s->sources.count; i++)
+        list[i] = &s->sources.list[i];
+    int rc = same_work(list, s->sources.count, e);
     if (rc == 0)
-        rc = same_work_timing(list, s->path_count, &timing, &group, e);
+        rc = same_work_timing(list, s->sources.count, &timing, &group, e);
     return rc < 0 ? rc : plot_data_collect(d, s, timing, e);
 }
 
