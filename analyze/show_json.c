@@ -29,6 +29,7 @@ static struct json *stream_json(
     int bad = !j;
     bad |= json_put_u64(j, "id", id);
     bad |= json_put_text(j, "name", s->name);
+    bad |= json_put_text(j, "kind", s->kind == TAPE_STREAM_NET ? "net" : "disk");
     bad |= json_put_u64(j, "capacity_bytes", s->capacity_bytes);
     bad |= json_put_u64(j, "sector_bytes", s->sector_bytes);
     bad |= json_put_text(j, "disk_hash", s->disk_hash);
@@ -58,6 +59,21 @@ static int put_head(struct json *j, const char *path, const char *kind, const ch
     return bad;
 }
 
+static struct json *net_json(const struct tape_reader *r)
+{
+    const struct net_totals *n = &tape_reader_totals(r)->net;
+    struct json *j = json_new_object();
+    int bad = !j;
+    bad |= json_put_u64(j, "conversations", n->conversations);
+    bad |= json_put_u64(j, "events", n->events);
+    bad |= json_put_u64(j, "initiator_bytes", n->sent_bytes[NET_INITIATOR]);
+    bad |= json_put_u64(j, "responder_bytes", n->sent_bytes[NET_RESPONDER]);
+    bad |= json_put_u64(j, "exchanges", n->exchanges);
+    bad |= json_put_u64(j, "open", n->open);
+    bad |= json_put_u64(j, "hosts", tape_reader_host_count(r));
+    return whole(j, bad);
+}
+
 struct json *show_tape_json(const char *path, const struct tape_reader *r)
 {
     const struct tape_info *info = tape_reader_info(r);
@@ -73,6 +89,7 @@ struct json *show_tape_json(const char *path, const struct tape_reader *r)
         bad |= json_add(streams, stream_json(i, tape_reader_stream(r, i),
                                          i < totals->stream_count ? &totals->streams[i] : NULL));
     bad |= json_put(j, "streams", streams);
+    bad |= json_put(j, "net", net_json(r));
     bad |= json_put(j, "host", facts_json(&info->host));
     bad |= json_put(j, "options", facts_json(&info->options));
     bad |= json_put(j, "counts", facts_json(&totals->counts));

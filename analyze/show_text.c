@@ -57,6 +57,33 @@ static void put_time(struct out *o, const char *name, uint64_t unix_ns)
     put_text(o, name, text);
 }
 
+static void put_interface(
+        struct out *o, uint32_t id, const struct tape_stream *s, const struct tape_stream_totals *t)
+{
+    char sent[UNITS_TEXT_BYTES], answered[UNITS_TEXT_BYTES];
+    out_printf(o, "  stream %-4" PRIu32 " ", id + 1);
+    put_clean(o, s->name);
+    out_text(o, ", interface");
+    if (t)
+        out_printf(o,
+                ": %" PRIu64 " events, %s sent by initiators, %s by responders, %" PRIu64
+                " packets lost, %" PRIu64 " conversations without an end",
+                t->records, units_size(t->written_bytes, sent), units_size(t->read_bytes, answered), t->lost,
+                t->open);
+    out_text(o, "\n");
+    put_facts(o, NULL, &s->device, "      ");
+}
+
+static void put_net(struct out *o, const struct tape_reader *r)
+{
+    const struct net_totals *n = &tape_reader_totals(r)->net;
+    if (!n->events)
+        return;
+    put_name(o, "network");
+    out_printf(o, "%" PRIu64 " conversations of %zu hosts, %" PRIu64 " events, %" PRIu64 " exchanges\n",
+            n->conversations, tape_reader_host_count(r), n->events, n->exchanges);
+}
+
 static void put_stream(
         struct out *o, uint32_t id, const struct tape_stream *s, const struct tape_stream_totals *t)
 {
@@ -101,8 +128,15 @@ void show_tape_text(const char *path, const struct tape_reader *r, struct out *o
     put_name(o, "records");
     out_printf(o, "%" PRIu64 ", %" PRIu64 " lost, of %zu issuers\n", t->records, t->lost,
             tape_reader_issuer_count(r));
-    for (uint32_t i = 0; i < tape_reader_stream_count(r); i++)
-        put_stream(o, i, tape_reader_stream(r, i), i < t->stream_count ? &t->streams[i] : NULL);
+    put_net(o, r);
+    for (uint32_t i = 0; i < tape_reader_stream_count(r); i++) {
+        const struct tape_stream *s = tape_reader_stream(r, i);
+        const struct tape_stream_totals *of = i < t->stream_count ? &t->streams[i] : NULL;
+        if (s->kind == TAPE_STREAM_NET)
+            put_interface(o, i, s, of);
+        else
+            put_stream(o, i, s, of);
+    }
     put_facts(o, "host", &info->host, "    ");
     put_facts(o, "options", &info->options, "    ");
     put_facts(o, "counts", &t->counts, "    ");

@@ -21,8 +21,9 @@ static int take_word(void *values, const char *text, struct err *e)
     return 0;
 }
 
-static const struct opt opts[] = {{"format", 'f', OPT_STR, offsetof(struct export_options, format), "FORMAT",
-                                          "the form to write: csv (the default)", NULL, NULL},
+static const struct opt opts[] = {
+        {"format", 'f', OPT_STR, offsetof(struct export_options, format), "FORMAT",
+                "the form to write: csv (block records, the default) or net_csv (conversations)", NULL, NULL},
         {"output", 'o', OPT_STR, offsetof(struct export_options, output), "FILE",
                 "write to FILE, which appears when it is whole, instead of standard output", NULL, NULL},
         {.name = NULL}};
@@ -53,6 +54,23 @@ static const char *const sections[] = {"CSV",
         "issued_ns when it was, both since the repetition's start; lateness_ns is their difference. "
         "latency_ns "
         "counts from issued_ns.",
+        "CSV of conversations",
+        "net_csv writes one line for each event of a tape's socket conversations, in order of time:\n"
+        "  "
+        "t_ns,conversation,side,event,bytes,watermark,think_ns,flags,stream,protocol,client,client_port,"
+        "server,server_port,marks\n"
+        "\n"
+        "conversation is a number from 1; what follows flags belongs to it and stands in its first line "
+        "alone, that of "
+        "its connect. side is initiator or responder. event is connect, accept, data, half_close (a side "
+        "sends no more), "
+        "close (the other neither), reset, or cut (the end is not known). watermark is what the event waited "
+        "for: bytes "
+        "of the peer, and one more for its end; of a connect, conversations of the same client that had "
+        "ended; of UDP, "
+        "datagrams of the peer. think_ns is the host's time after that. flags: forgotten (cut since idle for "
+        "long), "
+        "unseen (some packets were missed). marks: began_before (the recording), initiator_guessed.",
         NULL};
 
 static const struct opt_spec spec = {.name = "iotape-analyze export",
@@ -119,7 +137,7 @@ static int run(int argc, char **argv)
         return outcome == OPTS_USAGE ? EXIT_USAGE : 0;
     const struct export_ops *ops = export_find(x.format);
     if (!ops)
-        return verb_usage(&spec, "--format: the only format is csv");
+        return verb_usage(&spec, "--format: known are csv and net_csv");
     if (!x.file)
         return verb_usage(&spec, "no file given");
     return verb_exit(&spec, export_file(&x, ops, &e), &e);

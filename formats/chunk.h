@@ -2,7 +2,7 @@
  *
  * Members that hold records: a zstd frame of a msgpack map {KEY: number, "count": records, "columns": {...}}.
  * KEY is "first" (number of the first record) for block records and late completions, "repetition" for
- * results.
+ * results; of conversations and events of sockets it is "first" too.
  */
 #ifndef IOTAPE_CHUNK_H
 #define IOTAPE_CHUNK_H
@@ -14,6 +14,7 @@
 #include "formats/block.h"
 #include "formats/bytes.h"
 #include "formats/columns.h"
+#include "formats/net.h"
 
 /* Above what any chunk of COLUMNS_COUNT_MAX records needs uncompressed. */
 #define CHUNK_CONTENT_MAX (6 << 20)
@@ -28,6 +29,8 @@ struct chunk_spec {
 extern const struct chunk_spec chunk_spec_block;  /* arrays as chunk_block_arrays gives them */
 extern const struct chunk_spec chunk_spec_late;   /* struct late_chunk */
 extern const struct chunk_spec chunk_spec_result; /* struct run_chunk */
+extern const struct chunk_spec chunk_spec_net;    /* struct net_chunk, without its conversations */
+extern const struct chunk_spec chunk_spec_conversation;
 
 /* Completions that came long after their arrival was written: element i completes record `record[i]`, all of
  * them in the one chunk that begins with record `first`. */
@@ -41,6 +44,16 @@ struct late_chunk {
 
 struct run_chunk;
 
+/* Conversations `first` and following. */
+struct conversation_chunk {
+    uint32_t first, count;
+    uint32_t *stream, *client, *server;
+    uint16_t *client_port, *server_port;
+    uint8_t *protocol, *marks;
+};
+void chunk_conversation_set(struct conversation_chunk *c, uint32_t i, const struct net_conversation *v);
+struct net_conversation chunk_conversation_get(const struct conversation_chunk *c, uint32_t i);
+
 /* Arrays for `count` records, to be freed by the matching release, which also takes what is zero. */
 int chunk_block_alloc(struct block_chunk *c, uint32_t count, struct err *e);
 void chunk_block_release(struct block_chunk *c);
@@ -48,17 +61,25 @@ int chunk_late_alloc(struct late_chunk *c, uint32_t count, struct err *e);
 void chunk_late_release(struct late_chunk *c);
 int chunk_result_alloc(struct run_chunk *c, uint32_t count, struct err *e);
 void chunk_result_release(struct run_chunk *c);
+int chunk_net_alloc(struct net_chunk *c, uint32_t count, struct err *e);
+void chunk_net_release(struct net_chunk *c); /* leaves its conversations alone */
+int chunk_conversation_alloc(struct conversation_chunk *c, uint32_t count, struct err *e);
+void chunk_conversation_release(struct conversation_chunk *c);
 
 /* The same for arrays that have room for *cap records (0: none, and *c is zero) and shall have it for
  * `count`. What they held is lost. */
 int chunk_block_room(struct block_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
 int chunk_late_room(struct late_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
 int chunk_result_room(struct run_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
+int chunk_net_room(struct net_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
+int chunk_conversation_room(struct conversation_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
 
 /* The arrays in the order of the columns. */
 void chunk_block_arrays(const struct block_chunk *c, void *arrays[COLUMNS_MAX]);
 void chunk_late_arrays(const struct late_chunk *c, void *arrays[COLUMNS_MAX]);
 void chunk_result_arrays(const struct run_chunk *c, void *arrays[COLUMNS_MAX]);
+void chunk_net_arrays(const struct net_chunk *c, void *arrays[COLUMNS_MAX]);
+void chunk_conversation_arrays(const struct conversation_chunk *c, void *arrays[COLUMNS_MAX]);
 
 struct chunk_encoder;
 

@@ -1,57 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the three kinds of chunks consist of. Order matters only within this file: a `lag` column follows the
- * one that it refers to, and `stream` and `len` stand first for an `end` column.
+ * What the kinds of chunks with block I/O consist of. Order matters only within this file: a `lag` column
+ * follows the one that it refers to, and `stream` and `len` stand first for an `end` column.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/chunk.h"
+#include "formats/chunk_arrays.h"
 #include "formats/run.h"
-
-#define N        COLUMNS_COUNT_MAX
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-
-/* Fills in a list of pointers to array pointers; on failure all are NULL. */
-struct array {
-    void *pointer; /* address of the array pointer */
-    size_t elem_bytes;
-};
-
-static int arrays_alloc(const struct array *a, size_t n, uint32_t count, struct err *e)
-{
-    bool whole = true;
-    for (size_t i = 0; i < n; i++) {
-        void *p = malloc(a[i].elem_bytes * count);
-        memcpy(a[i].pointer, &p, sizeof p);
-        whole = whole && p;
-    }
-    if (whole)
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        void *p;
-        memcpy(&p, a[i].pointer, sizeof p);
-        free(p);
-        p = NULL;
-        memcpy(a[i].pointer, &p, sizeof p);
-    }
-    return err_sys(e, ENOMEM, "cannot hold a chunk");
-}
-
-/* A power of two, so that tapes of small chunks need little and others do not allocate often. */
-static uint32_t room_for(uint32_t count)
-{
-    uint32_t room = 256;
-    while (room < count)
-        room *= 2;
-    return room;
-}
-
-#define ARRAY(field)                                                                                         \
-    {                                                                                                        \
-        &(field), sizeof *(field)                                                                            \
-    }
 
 /* ---- block records ---- */
 
@@ -99,7 +56,7 @@ int chunk_block_room(struct block_chunk *c, uint32_t *cap, uint32_t count, struc
         return 0;
     chunk_block_release(c);
     *cap = 0;
-    uint32_t room = room_for(count);
+    uint32_t room = arrays_room_for(count);
     int r = chunk_block_alloc(c, room, e);
     if (!r)
         *cap = room;
@@ -146,7 +103,7 @@ int chunk_late_room(struct late_chunk *c, uint32_t *cap, uint32_t count, struct 
         return 0;
     chunk_late_release(c);
     *cap = 0;
-    uint32_t room = room_for(count);
+    uint32_t room = arrays_room_for(count);
     int r = chunk_late_alloc(c, room, e);
     if (!r)
         *cap = room;
@@ -199,7 +156,7 @@ int chunk_result_room(struct run_chunk *c, uint32_t *cap, uint32_t count, struct
         return 0;
     chunk_result_release(c);
     *cap = 0;
-    uint32_t room = room_for(count);
+    uint32_t room = arrays_room_for(count);
     int r = chunk_result_alloc(c, room, e);
     if (!r)
         *cap = room;

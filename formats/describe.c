@@ -150,9 +150,13 @@ int describe_read_info(struct value map, struct tape_info *i, struct err *e)
 
 void describe_pack_stream(struct packer *p, const struct tape_stream *s)
 {
-    pack_map(p, 6);
+    pack_map(p, s->kind == TAPE_STREAM_NET ? 7 : 6);
     pack_str(p, "name");
     pack_str(p, s->name ? s->name : "");
+    if (s->kind == TAPE_STREAM_NET) {
+        pack_str(p, "kind");
+        pack_str(p, "net");
+    }
     pack_str(p, "capacity_bytes");
     pack_uint(p, s->capacity_bytes);
     pack_str(p, "sector_bytes");
@@ -182,6 +186,10 @@ static int read_stream(struct value v, struct tape_stream *s, struct err *e)
             !value_get_uint(v, "disk_start_bytes", &s->disk_start_bytes) || sector > UINT32_MAX)
         return err_set(e, EBADMSG, "a stream is malformed");
     s->sector_bytes = (uint32_t)sector;
+    struct value kind = value_get(v, "kind");
+    s->kind = value_str_is(kind, "net") ? TAPE_STREAM_NET : TAPE_STREAM_DISK;
+    if (kind.node && s->kind == TAPE_STREAM_DISK && !value_str_is(kind, "disk"))
+        return err_set(e, EBADMSG, "a stream is of an unknown kind");
     return 0;
 }
 

@@ -15,8 +15,11 @@ void dict_release(struct dict *d)
         tape_stream_release(&d->streams[i]);
     for (size_t i = 0; i < d->issuer_count; i++)
         free(d->issuers[i]);
+    for (size_t i = 0; i < d->host_count; i++)
+        free(d->hosts[i]);
     free(d->streams);
     free(d->issuers);
+    free(d->hosts);
     free(d->lost_stream);
     *d = (struct dict){0};
 }
@@ -41,25 +44,26 @@ static int read_streams(struct dict *d, struct value list, struct err *e)
     return 0;
 }
 
-static int read_issuers(struct dict *d, struct value list, struct err *e)
+/* Issuers or hosts: `what` they are, at most `max` of them. */
+static int read_names(char ***names, size_t *count, size_t *cap, size_t max, const char *what,
+        struct value list, struct err *e)
 {
     size_t n = value_count(list);
-    if (n > TAPE_ISSUERS_MAX - d->issuer_count)
-        return err_set(e, EBADMSG, "has more than %d issuers", TAPE_ISSUERS_MAX);
-    if (n > d->issuer_cap - d->issuer_count) {
-        size_t cap = d->issuer_count + n > 2 * d->issuer_cap ? d->issuer_count + n : 2 * d->issuer_cap;
-        char **issuers = reallocarray(d->issuers, cap, sizeof *issuers);
-        if (!issuers)
-            return err_sys(e, ENOMEM, "cannot hold %zu issuers", cap);
-        d->issuers = issuers;
-        d->issuer_cap = cap;
+    if (n > max - *count)
+        return err_set(e, EBADMSG, "has more than %zu %s", max, what);
+    if (n > *cap - *count) {
+        size_t room = *count + n > 2 * *cap ? *count + n : 2 * *cap;
+        char **larger = reallocarray(*names, room, sizeof *larger);
+        if (!larger)
+            return err_sys(e, ENOMEM, "cannot hold %zu %s", room, what);
+        *names = larger;
+        *cap = room;
     }
     for (size_t i = 0; i < n; i++) {
-        struct value v = value_at(list, i);
-        int r = describe_read_text(v, DESCRIBE_ISSUER_MAX, &d->issuers[d->issuer_count], e);
+        int r = describe_read_text(value_at(list, i), DESCRIBE_ISSUER_MAX, &(*names)[*count], e);
         if (r < 0)
             return r;
-        d->issuer_count++;
+        ++*count;
     }
     return 0;
 }
@@ -92,12 +96,16 @@ int dict_read(struct dict *d, const uint8_t *body, size_t len, struct err *e)
         return r;
     struct value map = unpacked_root(u);
     struct value streams = value_get(map, "streams"), issuers = value_get(map, "issuers");
-    if (!value_is_array(streams) || !value_is_array(issuers))
-        r = err_set(e, EBADMSG, "has no list of streams or issuers");
+    struct value hosts = value_get(map, "hosts");
+    if (!value_is_array(streams) || !value_is_array(issuers) || (hosts.node && !value_is_array(hosts)))
+        r = err_set(e, EBADMSG, "has no list of streams, issuers or hosts");
     if (!r)
         r = read_streams(d, streams, e);
     if (!r)
-        r = read_issuers(d, issuers, e);
+        r = read_names(
+                &d->issuers, &d->issuer_count, &d->issuer_cap, TAPE_ISSUERS_MAX, "issuers", issuers, e);
+    if (!r && hosts.node)
+        r = read_names(&d->hosts, &d->host_count, &d->host_cap, NET_HOSTS_MAX, "hosts", hosts, e);
     if (!r)
         r = read_lost(d, value_get(map, "lost"), e);
     unpacked_release(&u);
@@ -108,6 +116,7 @@ void dict_pending_release(struct dict_pending *d)
 {
     bytes_release(&d->streams);
     bytes_release(&d->issuers);
+    bytes_release(&d->hosts);
     *d = (struct dict_pending){0};
 }
 
@@ -124,22 +133,37 @@ int dict_add_stream(struct dict_pending *d, const struct tape_stream *s, struct 
     return r;
 }
 
-int dict_add_issuer(struct dict_pending *d, const char *name, struct err *e)
+static int add_name(struct bytes *names, size_t *count, const char *name, struct err *e)
 {
-    size_t before = d->issuers.len;
-    struct packer p = {.out = &d->issuers};
+    size_t before = names->len;
+    struct packer p = {.out = names};
     pack_str(&p, name);
     int r = packer_end(&p, e);
     if (r < 0)
-        d->issuers.len = before;
+        names->len = before;
     else
-        d->issuer_count++;
+        ++*count;
     return r;
+}
+
+int dict_add_issuer(struct dict_pending *d, const char *name, struct err *e)
+{
+    return add_name(&d->issuers, &d->issuer_count, name, e);
+}
+
+int dict_add_host(struct dict_pending *d, const char *name, struct err *e)
+{
+    return add_name(&d->hosts, &d->host_count, name, e);
+}
+
+bool dict_is_pending(const struct dict_pending *d)
+{
+    return d->stream_count || d->issuer_count || d->host_count;
 }
 
 bool dict_is_large(const struct dict_pending *d)
 {
-    return d->streams.len + d->issuers.len > MEMBER_BYTES;
+    return d->streams.len + d->issuers.len + d->hosts.len > MEMBER_BYTES;
 }
 
 static void pack_lost(struct packer *p, const struct tape_totals *t)
@@ -154,17 +178,22 @@ static void pack_lost(struct packer *p, const struct tape_totals *t)
 int dict_pack(struct dict_pending *d, const struct tape_totals *lost, struct bytes *out, struct err *e)
 {
     struct packer p = {.out = out};
-    pack_map(&p, lost ? 4 : 3);
+    pack_map(&p, 3U + (lost != NULL) + (d->host_count > 0));
     pack_str(&p, "streams");
     pack_array(&p, d->stream_count);
     pack_raw(&p, &d->streams);
     pack_str(&p, "issuers");
     pack_array(&p, d->issuer_count);
     pack_raw(&p, &d->issuers);
+    if (d->host_count) {
+        pack_str(&p, "hosts");
+        pack_array(&p, d->host_count);
+        pack_raw(&p, &d->hosts);
+    }
     if (lost)
         pack_lost(&p, lost);
     pack_seal(&p);
-    d->streams.len = d->issuers.len = 0;
-    d->stream_count = d->issuer_count = 0;
+    d->streams.len = d->issuers.len = d->hosts.len = 0;
+    d->stream_count = d->issuer_count = d->host_count = 0;
     return packer_end(&p, e);
 }

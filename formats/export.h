@@ -10,7 +10,7 @@
 #include "formats/run.h"
 #include "formats/tape.h"
 
-#define EXPORTS(X) X(csv)
+#define EXPORTS(X) X(csv) X(net_csv)
 
 struct export_ops {
     const char *name; /* for --format */

@@ -50,6 +50,35 @@ void identity_add(struct tape_identity *id, uint64_t ordinal, const struct block
         identity_add_latency(id, ordinal, r->latency_ns, r->error);
 }
 
+void identity_add_conversation(struct tape_identity *id, uint64_t number, const struct net_conversation *c)
+{
+    uint8_t packed[8 + 3 * 4 + 2 * 2 + 2], *p = packed;
+    p = put64(p, number);
+    p = put32(p, c->stream);
+    p = put32(p, c->client);
+    p = put32(p, c->server);
+    p = put16(p, c->client_port);
+    p = put16(p, c->server_port);
+    *p++ = c->protocol;
+    *p++ = c->marks;
+    digest128_add(id->work, packed, (size_t)(p - packed));
+}
+
+void identity_add_event(struct tape_identity *id, uint64_t number, const struct net_event *ev)
+{
+    uint8_t packed[2 * 8 + 4 + 2 + 2 + 3 * 8], *p = packed;
+    p = put64(p, number);
+    p = put64(p, ev->t_ns);
+    p = put32(p, ev->conversation);
+    *p++ = ev->side;
+    *p++ = ev->kind;
+    p = put16(p, ev->flags);
+    p = put64(p, ev->bytes);
+    p = put64(p, ev->watermark);
+    p = put64(p, ev->think_ns);
+    digest128_add(id->work, packed, (size_t)(p - packed));
+}
+
 const char *tape_identity_name(const struct tape_identity *id, char buf[TAPE_IDENTITY_TEXT_BYTES])
 {
     snprintf(buf, TAPE_IDENTITY_TEXT_BYTES, "%016" PRIx64 "%016" PRIx64 "-%016" PRIx64 "%016" PRIx64,

@@ -10,6 +10,8 @@ enum member_kind {
     MEMBER_DICT,       /* dict/NNNNNN.msgpack */
     MEMBER_BLOCK,      /* block/NNNNNNNN.msgpack.zst */
     MEMBER_LATE,       /* late/NNNNNN.msgpack.zst */
+    MEMBER_CONVERSATION, /* conversation/NNNNNNNN.msgpack.zst */
+    MEMBER_NET,        /* net/NNNNNNNN.msgpack.zst */
     MEMBER_RESULT,     /* result/NNNNNNNN.msgpack.zst */
     MEMBER_REPETITION, /* repetition/NNNNNN.msgpack */
     MEMBER_OTHER,      /* of a later version: verified, not read */

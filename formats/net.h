@@ -8,8 +8,8 @@
  * are numbered from 0 in the order of their connects: the k-th connect of a tape is that of conversation k.
  *
  * What an event waits for (the rule of dependence of DESIGN.md). First its own side's events before it: its
- * earlier sends are handed over in full. Then its watermark, then its think time, which counts from the later of
- * the two moments: the watermark was reached, the side's event before it was done.
+ * earlier sends are handed over in full. Then its watermark, then its think time, which counts from the later
+ * of the two moments: the watermark was reached, the side's event before it was done.
  *
  *   data, half_close, close, reset of TCP
  *              watermark: bytes of the peer that this side had acknowledged before; the peer's FIN counts as
@@ -22,15 +22,17 @@
  *   data of UDP   one event is one datagram. Watermark: how many datagrams of the peer came before it. Since
  *              datagrams are lost, the wait also ends NET_DATAGRAM_TIMEOUT_NS plus the recorded distance
  *              after the side's event before it.
- *   accept, cut   wait for nothing, and a replay does nothing for them but count (cut: it closes what is open).
+ *   accept, cut   wait for nothing, and a replay does nothing for them but count (cut: it closes what is
+ * open).
  *
  * A watermark never exceeds what the events before it in the tape amount to (of the peer's bytes, FIN
- * included; of the client's ended conversations; of the peer's datagrams). Writer and reader refuse what does:
- * a replay cannot wait for ever or in a circle, as all that an event waits for stands before it in the tape.
+ * included; of the client's ended conversations; of the peer's datagrams). Writer and reader refuse what
+ * does: a replay cannot wait for ever or in a circle, as all that an event waits for stands before it in the
+ * tape.
  *
  * A send is what one side sent without a pause longer than `pause_ns` (stored in the tape's options; 20 ms)
- * while its watermark stayed the same, at most NET_SEND_SPAN_NS long; what goes on after that is a further send
- * with think time 0. t_ns is its first byte's time at the place of capture. Think times are the host's:
+ * while its watermark stayed the same, at most NET_SEND_SPAN_NS long; what goes on after that is a further
+ * send with think time 0. t_ns is its first byte's time at the place of capture. Think times are the host's:
  * path delay and retransmission time-outs are taken out (net_path.h says how).
  */
 #ifndef IOTAPE_NET_H
@@ -48,8 +50,8 @@
 /* Bounds of every tape. */
 #define NET_HOSTS_MAX         1048576
 #define NET_CONVERSATIONS_MAX 16777216
-#define NET_OPEN_MAX          262144                 /* conversations open at once */
-#define NET_SIDE_BYTES_MAX    (UINT64_C(1) << 56)    /* that one side of a conversation sends in all */
+#define NET_OPEN_MAX          262144              /* conversations open at once */
+#define NET_SIDE_BYTES_MAX    (UINT64_C(1) << 56) /* that one side of a conversation sends in all */
 
 /* All of these are stored in tapes: never renumber (TAPE.md). */
 enum net_protocol { NET_TCP, NET_UDP, NET_PROTOCOLS };
@@ -76,7 +78,7 @@ enum net_kind {
 
 enum net_flag {
     NET_FORGOTTEN = 1 << 0, /* of a cut: idle for NET_IDLE_..., or too many were open */
-    NET_UNSEEN = 1 << 1,    /* of data: the capture missed some of these bytes; sequence numbers told of them */
+    NET_UNSEEN = 1 << 1, /* of data: the capture missed some of these bytes; sequence numbers told of them */
 };
 #define NET_FLAGS 2
 
@@ -89,7 +91,7 @@ struct net_conversation {
 };
 
 struct net_event {
-    uint64_t t_ns; /* since the tape's start; never descends */
+    uint64_t t_ns;  /* since the tape's start; never descends */
     uint64_t bytes; /* of data; else 0 */
     uint64_t watermark;
     uint64_t think_ns;
@@ -124,8 +126,8 @@ static inline bool net_kind_ends(unsigned kind)
     return kind == NET_CLOSE || kind == NET_RESET || kind == NET_CUT;
 }
 
-/* "tcp", "udp"; "initiator", "responder"; "connect", "accept", "data", "half_close", "close", "reset", "cut". NULL for
- * an unknown number. */
+/* "tcp", "udp"; "initiator", "responder"; "connect", "accept", "data", "half_close", "close", "reset", "cut".
+ * NULL for an unknown number. */
 const char *net_protocol_name(unsigned protocol);
 const char *net_side_name(unsigned side);
 const char *net_kind_name(unsigned kind);
@@ -150,14 +152,15 @@ struct net_totals {
 
 /* ---- writing (beside tape_writer_add; block records and events do not order each other) ---- */
 
-/* Adds a host to the dictionary; *id counts from 0. `name` is stored as it is: the caller makes the pseudonym. */
+/* Adds a host to the dictionary; *id counts from 0. `name` is stored as it is: the caller makes the
+ * pseudonym. */
 int tape_writer_host(struct tape_writer *w, const char *name, uint32_t *id, struct err *e);
 
-/* Appends an event; t_ns must not be below that of the one before. `c` is the conversation where the event is a
- * connect, which gets the next number (ev->conversation must be it), else NULL. -EINVAL for what breaks
- * the rules above. */
-int tape_writer_net(struct tape_writer *w, const struct net_event *ev, const struct net_conversation *c,
-        struct err *e);
+/* Appends an event; t_ns must not be below that of the one before. `c` is the conversation where the event is
+ * a connect, which gets the next number (ev->conversation must be it), else NULL. -EINVAL for what breaks the
+ * rules above. */
+int tape_writer_net(
+        struct tape_writer *w, const struct net_event *ev, const struct net_conversation *c, struct err *e);
 
 /* Conversations so far: the number that the next connect gets. */
 uint32_t tape_writer_conversations(const struct tape_writer *w);

@@ -13,6 +13,7 @@
 #include "formats/base/err.h"
 #include "formats/block.h"
 #include "formats/facts.h"
+#include "formats/net.h"
 
 /* ---- what a tape says about itself ---- */
 
@@ -31,8 +32,11 @@ struct tape_identity {
 const char *tape_identity_name(const struct tape_identity *id, char buf[TAPE_IDENTITY_TEXT_BYTES]);
 bool tape_identity_equal(const struct tape_identity *a, const struct tape_identity *b);
 
-/* One recorded disk. */
+enum tape_stream_kind { TAPE_STREAM_DISK, TAPE_STREAM_NET };
+
+/* One recorded disk or, with a name and a description only, network interface. */
 struct tape_stream {
+    enum tape_stream_kind kind;
     char *name;              /* "loop0", "vda", ...; owned */
     uint64_t capacity_bytes; /* 0: not known (imports) */
     uint32_t sector_bytes;   /* logical sector size; 0: not known */
@@ -54,14 +58,15 @@ struct tape_info {
 /* Per stream counts, known at the end. */
 struct tape_stream_totals {
     uint64_t records, read_bytes, written_bytes;
-    uint64_t lost;  /* events that the recorder knows it missed */
+    uint64_t lost;  /* events that the recorder knows it missed; of an interface: packets */
     uint64_t open;  /* I/O without a completion in the tape */
 };
 
 struct tape_totals {
     bool finished;        /* false: cut off; the other fields then count what is readable */
     char *ended;          /* "duration", "command", "signal", "size", "import", "error: ..."; owned */
-    uint64_t records;
+    uint64_t records;     /* of block I/O */
+    struct net_totals net;
     uint64_t elapsed_ns;  /* length of the recording, not below the last arrival */
     uint64_t lost;        /* all streams, plus what cannot be put to one */
     struct facts counts;  /* other things worth counting: out-of-order records, passthrough, ... */

@@ -4,6 +4,14 @@
 #include <errno.h>
 #include <inttypes.h>
 
+static bool uses(const struct block_chunk *c, uint32_t stream)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->stream[i] == stream)
+            return true;
+    return false;
+}
+
 static bool known_values(const struct tape_reader *r, const struct block_chunk *c)
 {
     uint32_t stream = 0, issuer = 0;
@@ -13,6 +21,9 @@ static bool known_values(const struct tape_reader *r, const struct block_chunk *
         issuer = c->issuer[i] > issuer ? c->issuer[i] : issuer;
         op = c->op[i] > op ? c->op[i] : op;
     }
+    for (uint32_t i = 0; i < r->dict.stream_count; i++) /* few, and mostly none is an interface */
+        if (r->dict.streams[i].kind != TAPE_STREAM_DISK && uses(c, i))
+            return false;
     return stream < r->dict.stream_count && issuer < r->dict.issuer_count && op < BLOCK_OPS;
 }
 
@@ -52,9 +63,7 @@ static int decode_late(struct tape_reader *r, const uint8_t *body, size_t len, s
     return chunk_decode_columns(r->decoder, &chunk_spec_late, arrays, e);
 }
 
-typedef int decode_member(struct tape_reader *r, const uint8_t *body, size_t len, struct err *e);
-
-static int load(struct tape_reader *r, size_t m, decode_member *decode, struct err *e)
+int tape_load_member(struct tape_reader *r, size_t m, tape_decode *decode, struct err *e)
 {
     const uint8_t *body;
     int bad = container_read(r->container, m, &r->buf, &body, e);
@@ -66,12 +75,12 @@ static int load(struct tape_reader *r, size_t m, decode_member *decode, struct e
 
 int tape_load_block(struct tape_reader *r, size_t m, struct err *e)
 {
-    return load(r, m, decode_block, e);
+    return tape_load_member(r, m, decode_block, e);
 }
 
 int tape_load_late(struct tape_reader *r, size_t m, struct err *e)
 {
-    return load(r, m, decode_late, e);
+    return tape_load_member(r, m, decode_late, e);
 }
 
 static bool extent_equal(const struct member_extent *a, const struct member_extent *b)

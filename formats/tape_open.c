@@ -10,7 +10,7 @@
 #include "formats/member_kind.h"
 #include "formats/totals.h"
 
-static int places_add(struct places *p, size_t member, size_t chunk, struct err *e)
+int tape_places_add(struct places *p, size_t member, size_t chunk, struct err *e)
 {
     if (p->count == p->cap) {
         size_t cap = p->cap ? p->cap * 2 : 64;
@@ -80,7 +80,7 @@ static int open_block(struct tape_reader *r, size_t m, struct err *e)
         return container_blame(r->container, m, e);
     }
     r->records += x->count;
-    return places_add(&r->chunks, m, r->chunks.count, e);
+    return tape_places_add(&r->chunks, m, r->chunks.count, e);
 }
 
 /* The chunk that begins with record `first`; chunks.count where there is none. */
@@ -125,7 +125,7 @@ static int open_late(struct tape_reader *r, size_t m, struct err *e)
         err_set(e, EBADMSG, "completes records of a chunk that is not there");
         return container_blame(r->container, m, e);
     }
-    return places_add(&r->late, m, chunk, e);
+    return tape_places_add(&r->late, m, chunk, e);
 }
 
 static int open_member(struct tape_reader *r, size_t m, struct err *e)
@@ -137,6 +137,10 @@ static int open_member(struct tape_reader *r, size_t m, struct err *e)
         return open_block(r, m, e);
     case MEMBER_LATE:
         return open_late(r, m, e);
+    case MEMBER_CONVERSATION:
+        return tape_net_open_conversations(r, m, e);
+    case MEMBER_NET:
+        return tape_net_open_events(r, m, e);
     default:
         return 0;
     }
@@ -180,6 +184,8 @@ static int open_all(struct tape_reader *r, struct err *e)
     for (size_t m = 1; !bad && m < container_count(r->container); m++)
         bad = open_member(r, m, e);
     if (!bad)
+        bad = tape_net_open_end(r, e);
+    if (!bad)
         bad = close_totals(r, e);
     if (!bad && r->late.count)
         qsort(r->late.list, r->late.count, sizeof *r->late.list, by_chunk);
@@ -210,6 +216,7 @@ void tape_reader_close(struct tape_reader *r)
     chunk_decoder_close(r->decoder);
     chunk_block_release(&r->chunk);
     chunk_late_release(&r->late_chunk);
+    tape_net_release(&r->net);
     bytes_release(&r->buf);
     dict_release(&r->dict);
     tape_info_release(&r->info);

@@ -60,17 +60,37 @@ int tape_reader_seek(struct tape_reader *r, uint64_t t_ns, struct err *e)
     return 0;
 }
 
+/* Adds what was counted of the events to what was counted of the block records. */
+static void add_net(struct tape_totals *t, const struct tape_totals *net)
+{
+    uint64_t low = t->identity.work[0] + net->identity.work[0];
+    t->identity.work[1] += net->identity.work[1] + (low < t->identity.work[0]);
+    t->identity.work[0] = low;
+    t->net = net->net;
+    for (size_t i = 0; i < net->stream_count; i++) {
+        t->streams[i].records += net->streams[i].records;
+        t->streams[i].read_bytes += net->streams[i].read_bytes;
+        t->streams[i].written_bytes += net->streams[i].written_bytes;
+        t->streams[i].open += net->streams[i].open;
+    }
+}
+
 static int verify_records(struct tape_reader *r, struct tape_totals *counted, struct err *e)
 {
     const struct block_chunk *c = NULL;
+    const struct net_chunk *n = NULL;
     int more = totals_streams(counted, r->dict.stream_count, e);
     if (more < 0)
         return more;
     r->next = 0;
+    tape_reader_net_rewind(r);
     while ((more = tape_reader_next(r, &c, e)) == 1)
         totals_add_chunk(counted, c);
+    while (more == 0 && (more = tape_reader_net_next(r, &n, e)) == 1)
+        more = 0;
     if (more < 0)
         return more;
+    add_net(counted, &r->net.counted);
     return totals_compare(counted, &r->totals, e) < 0 ? err_prefix(e, "%s", container_path(r->container)) : 0;
 }
 
@@ -85,5 +105,6 @@ int tape_reader_verify(struct tape_reader *r, struct err *e)
         bad = verify_records(r, &counted, e);
     tape_totals_release(&counted);
     r->next = 0;
+    tape_reader_net_rewind(r);
     return bad;
 }

@@ -12,6 +12,7 @@
 #include "formats/describe.h"
 #include "formats/dict.h"
 #include "formats/late.h"
+#include "formats/net_writer.h"
 #include "formats/tape.h"
 #include "formats/totals.h"
 
@@ -28,7 +29,9 @@ struct tape_writer {
     size_t chunk_count, chunk_cap;
     unsigned dict_count, late_count;
     struct dict_pending dict;
-    size_t issuer_count;
+    size_t issuer_count, host_count;
+    enum tape_stream_kind *kinds; /* of the streams */
+    struct net_writer *net;       /* made for the first event */
     uint64_t last_t_ns;
     struct tape_totals totals; /* its stream_count is that of the dictionary */
     struct totals_count *counts;
@@ -80,6 +83,8 @@ void tape_writer_close(struct tape_writer *w, bool discard)
     chunk_block_release(&w->chunk);
     chunk_late_release(&w->late_chunk);
     late_release(&w->late);
+    net_writer_close(w->net);
+    free(w->kinds);
     free(w->chunk_first);
     dict_pending_release(&w->dict);
     tape_totals_release(&w->totals);
@@ -95,7 +100,7 @@ static int write_dict(struct tape_writer *w, struct err *e)
 {
     CLEANUP(bytes_release) struct bytes body = {0};
     char name[ARCHIVE_NAME_BYTES];
-    if (!w->dict.stream_count && !w->dict.issuer_count && !w->untold_loss)
+    if (!dict_is_pending(&w->dict) && !w->untold_loss)
         return 0;
     int r = dict_pack(&w->dict, w->untold_loss ? &w->totals : NULL, &body, e);
     if (r < 0)
@@ -112,6 +117,11 @@ int tape_writer_stream(struct tape_writer *w, const struct tape_stream *s, uint3
         return err_set(e, E2BIG, "more than %d streams", TAPE_STREAMS_MAX);
     if (s->name && strlen(s->name) >= FACTS_TEXT_MAX)
         return err_set(e, EINVAL, "a stream's name is longer than %d bytes", FACTS_TEXT_MAX - 1);
+    enum tape_stream_kind *kinds = reallocarray(w->kinds, n + 1, sizeof *kinds);
+    if (!kinds)
+        return err_sys(e, ENOMEM, "cannot keep a stream");
+    w->kinds = kinds;
+    kinds[n] = s->kind;
     int r = totals_streams(&w->totals, n + 1, e);
     if (!r)
         r = dict_add_stream(&w->dict, s, e);
@@ -123,19 +133,32 @@ int tape_writer_stream(struct tape_writer *w, const struct tape_stream *s, uint3
     return 0;
 }
 
-int tape_writer_issuer(struct tape_writer *w, const char *name, uint32_t *id, struct err *e)
+/* `add`: an issuer or a host, of which *count of at most `max` are there. */
+static int add_name(struct tape_writer *w, int (*add)(struct dict_pending *, const char *, struct err *),
+        const char *name, size_t *count, size_t max, uint32_t *id, struct err *e)
 {
-    if (w->issuer_count == TAPE_ISSUERS_MAX)
-        return err_set(e, E2BIG, "more than %d issuers", TAPE_ISSUERS_MAX);
+    if (*count == max)
+        return err_set(e, E2BIG, "more than %zu issuers or hosts", max);
     if (strlen(name) >= DESCRIBE_ISSUER_MAX)
-        return err_set(e, EINVAL, "an issuer's name is longer than %d bytes", DESCRIBE_ISSUER_MAX - 1);
-    int r = dict_add_issuer(&w->dict, name, e);
+        return err_set(
+                e, EINVAL, "the name of an issuer or host is longer than %d bytes", DESCRIBE_ISSUER_MAX - 1);
+    int r = add(&w->dict, name, e);
     if (!r && dict_is_large(&w->dict))
         r = write_dict(w, e);
     if (r < 0)
         return r;
-    *id = (uint32_t)w->issuer_count++;
+    *id = (uint32_t)(*count)++;
     return 0;
+}
+
+int tape_writer_issuer(struct tape_writer *w, const char *name, uint32_t *id, struct err *e)
+{
+    return add_name(w, dict_add_issuer, name, &w->issuer_count, TAPE_ISSUERS_MAX, id, e);
+}
+
+int tape_writer_host(struct tape_writer *w, const char *name, uint32_t *id, struct err *e)
+{
+    return add_name(w, dict_add_host, name, &w->host_count, NET_HOSTS_MAX, id, e);
 }
 
 /* ---- late completions ---- */
@@ -271,7 +294,8 @@ static int check_record(const struct tape_writer *w, const struct block_record *
     if (r->t_ns < w->last_t_ns)
         return err_set(e, EINVAL, "record %" PRIu64 " arrived at %" PRIu64 " ns, before the one before it",
                 w->totals.records, r->t_ns);
-    if (r->stream >= w->totals.stream_count || r->issuer >= w->issuer_count)
+    if (r->stream >= w->totals.stream_count || w->kinds[r->stream] != TAPE_STREAM_DISK ||
+            r->issuer >= w->issuer_count)
         return err_set(e, EINVAL, "record %" PRIu64 " is of an unknown stream or issuer", w->totals.records);
     if (r->op >= BLOCK_OPS || r->flags >> BLOCK_FLAGS)
         return err_set(e, EINVAL, "record %" PRIu64 " has an unknown operation or flag", w->totals.records);
@@ -301,6 +325,30 @@ int tape_writer_add(struct tape_writer *w, const struct block_record *r, uint64_
     w->last_t_ns = r->t_ns;
     totals_add(&w->totals, r);
     return 0;
+}
+
+/* ---- conversations ---- */
+
+static int flush_net(struct tape_writer *w, struct err *e)
+{
+    int r = write_dict(w, e);
+    return r < 0 ? r : net_writer_flush(w->net, w->encoder, w->container, e);
+}
+
+int tape_writer_net(
+        struct tape_writer *w, const struct net_event *ev, const struct net_conversation *c, struct err *e)
+{
+    int r = w->net ? 0 : net_writer_open(&w->net, e);
+    if (c && (c->stream >= w->totals.stream_count || w->kinds[c->stream] != TAPE_STREAM_NET))
+        return err_set(e, EINVAL, "conversation %" PRIu32 " is on no interface", ev->conversation);
+    if (!r && net_writer_is_due(w->net, ev->t_ns))
+        r = flush_net(w, e);
+    return r < 0 ? r : net_writer_add(w->net, ev, c, w->host_count, &w->totals, e);
+}
+
+uint32_t tape_writer_conversations(const struct tape_writer *w)
+{
+    return (uint32_t)w->totals.net.conversations;
 }
 
 /* ---- counts and the end ---- */
@@ -354,6 +402,8 @@ int tape_writer_finish(struct tape_writer *w, const char *ended, uint64_t elapse
     if (!w->totals.ended)
         return err_sys(e, ENOMEM, "cannot finish the tape");
     int r = flush(w, UINT64_MAX, e);
+    if (!r && w->net)
+        r = flush_net(w, e);
     if (!r)
         r = totals_pack(&w->totals, w->counts, w->count_count, &totals, e);
     return r < 0 ? r : container_finish(w->container, &totals, e);

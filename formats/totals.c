@@ -67,11 +67,24 @@ static void pack_streams(struct packer *p, const struct tape_totals *t)
     }
 }
 
+static void pack_net(struct packer *p, const struct net_totals *n)
+{
+    pack_str(p, "net");
+    pack_array(p, 6);
+    pack_uint(p, n->conversations);
+    pack_uint(p, n->events);
+    pack_uint(p, n->sent_bytes[NET_INITIATOR]);
+    pack_uint(p, n->sent_bytes[NET_RESPONDER]);
+    pack_uint(p, n->open);
+    pack_uint(p, n->exchanges);
+}
+
 int totals_pack(const struct tape_totals *t, const struct totals_count *counts, size_t count_count,
         struct bytes *out, struct err *e)
 {
     struct packer p = {.out = out};
-    pack_map(&p, 7);
+    bool net = t->net.events > 0;
+    pack_map(&p, net ? 8 : 7);
     pack_str(&p, "ended");
     pack_str(&p, t->ended);
     pack_str(&p, "records");
@@ -84,6 +97,8 @@ int totals_pack(const struct tape_totals *t, const struct totals_count *counts, 
     describe_pack_identity(&p, &t->identity);
     pack_str(&p, "streams");
     pack_streams(&p, t);
+    if (net)
+        pack_net(&p, &t->net);
     pack_str(&p, "counts");
     pack_map(&p, count_count);
     for (size_t i = 0; i < count_count; i++) {
@@ -129,6 +144,18 @@ static int read_counts(struct value map, struct tape_totals *t, struct err *e)
     return 0;
 }
 
+static int read_net(struct value v, struct net_totals *n, struct err *e)
+{
+    if (!v.node)
+        return 0;
+    if (!value_uint(value_at(v, 0), &n->conversations) || !value_uint(value_at(v, 1), &n->events) ||
+            !value_uint(value_at(v, 2), &n->sent_bytes[NET_INITIATOR]) ||
+            !value_uint(value_at(v, 3), &n->sent_bytes[NET_RESPONDER]) ||
+            !value_uint(value_at(v, 4), &n->open) || !value_uint(value_at(v, 5), &n->exchanges))
+        return err_set(e, EBADMSG, "'net' of the totals is malformed");
+    return 0;
+}
+
 static int read_totals(struct value v, struct tape_totals *t, struct err *e)
 {
     int r = describe_read_text(value_get(v, "ended"), FACTS_TEXT_MAX, &t->ended, e);
@@ -136,6 +163,8 @@ static int read_totals(struct value v, struct tape_totals *t, struct err *e)
         r = describe_read_identity(value_get(v, "identity"), &t->identity, e);
     if (!r)
         r = read_streams(value_get(v, "streams"), t, e);
+    if (!r)
+        r = read_net(value_get(v, "net"), &t->net, e);
     if (!r)
         r = read_counts(value_get(v, "counts"), t, e);
     if (r < 0)
@@ -168,6 +197,12 @@ int totals_compare(const struct tape_totals *counted, const struct tape_totals *
                 a->written_bytes != b->written_bytes || a->open != b->open)
             return err_set(e, EBADMSG, "totals of stream %zu do not match its records", i);
     }
+    const struct net_totals *n = &counted->net, *m = &stored->net;
+    if (n->conversations != m->conversations || n->events != m->events ||
+            n->sent_bytes[NET_INITIATOR] != m->sent_bytes[NET_INITIATOR] ||
+            n->sent_bytes[NET_RESPONDER] != m->sent_bytes[NET_RESPONDER] || n->open != m->open ||
+            n->exchanges != m->exchanges)
+        return err_set(e, EBADMSG, "totals of conversations do not match their events");
     if (!tape_identity_equal(&counted->identity, &stored->identity))
         return err_set(e, EBADMSG, "identity does not match the records");
     return 0;

@@ -19,6 +19,12 @@ for kind in tape run; do
     is "$status" 0 "iotape-analyze exports the $kind"
     printf '%s\n' "$out" | cmp - "$tmp/$kind.csv"; ok $? "and finds the same"
 done
+run "$python" "$top/tests/read_tape.py" "$tmp/x.tape" net
+printf '%s\n' "$out" | cmp - "$tmp/net.csv"; ok $? "read_tape.py finds the conversations that were written"
+[ -z "$err" ] || note "$err"
+run "$analyze" export "$tmp/x.tape" --format net_csv
+printf '%s\n' "$out" | cmp - "$tmp/net.csv"; ok $? "iotape-analyze exports the same"
+is "$(wc -l <"$tmp/net.csv")" 1201 "each line is an event"
 is "$(wc -l <"$tmp/tape.csv") $(wc -l <"$tmp/run.csv")" "3001 1401" "nothing is left out"
 is "$(grep -c , "$tmp/tape.csv")" 3001 "each line is a record"
 like "$(tar tf "$tmp/x.tape" | tr '\n' ' ')" '^iotape.msgpack dict/000000.msgpack block/00000000.msgpack.zst .*late/000000.msgpack.zst .*index.msgpack end.msgpack $' \

@@ -4,6 +4,7 @@
 records as CSV. Everything that a reader may verify is verified. Shares no code with libtape.
 
     read_tape.py FILE
+    read_tape.py FILE net        the events of conversations instead of block records
 """
 import ctypes
 import os
@@ -146,6 +147,10 @@ def flags_name(flags):
     return "|".join(name for bit, name in enumerate(FLAGS) if flags >> bit & 1)
 
 
+def read_hosts(tape):
+    return [h for name in tape.folder_members("dict") for h in tape.member(name).get("hosts", [])]
+
+
 def read_streams(tape):
     streams, issuers = [], []
     for name in tape.folder_members("dict"):
@@ -177,8 +182,113 @@ def read_records(tape):
     return records
 
 
-def check_identity(records, totals):
-    work = timed = 0
+PROTOCOLS = ["tcp", "udp"]
+SIDES = ["initiator", "responder"]
+CONNECT, ACCEPT, DATA, HALF_CLOSE, CLOSE, RESET, CUT = range(7)
+KINDS = ["connect", "accept", "data", "half_close", "close", "reset", "cut"]
+
+
+def read_net(tape):
+    """Conversations and events, as lists of dicts."""
+    conversations, events, begun = [], [], []
+    for name in tape.names:
+        if name.startswith("conversation/"):
+            assert not begun
+            chunk = tape.member(name)
+            values = decode(chunk)
+            assert chunk["first"] == len(conversations)
+            begun = [{key: column[i] for key, column in values.items()} for i in range(chunk["count"])]
+        elif name.startswith("net/"):
+            chunk = tape.member(name)
+            values = decode(chunk)
+            assert chunk["first"] == len(events)
+            new = [{key: column[i] for key, column in values.items()} for i in range(chunk["count"])]
+            connects = [ev["conversation"] for ev in new if ev["kind"] == CONNECT]
+            assert connects == list(range(len(conversations), len(conversations) + len(begun)))
+            conversations += begun
+            events += new
+            begun = []
+    assert not begun
+    return conversations, events
+
+
+def check_net(conversations, events, totals, streams, hosts):
+    """The rules of TAPE.md, and what the totals count."""
+    state, ended, last, exchanges, sent, open_ = {}, {}, 0, 0, [0, 0], 0
+    for ev in events:
+        number, side, kind = ev["conversation"], ev["side"], ev["kind"]
+        talk = conversations[number]
+        tcp = talk["protocol"] == 0
+        assert last <= ev["t_ns"] and ev["think_ns"] <= ev["t_ns"] and ev["flags"] < 4
+        last = ev["t_ns"]
+        if kind == CONNECT:
+            assert side == 0 and streams[talk["stream"]]["kind"] == "net" and talk["marks"] < 4
+            assert max(talk["client"], talk["server"]) < len(hosts)
+            assert ev["watermark"] <= (0 if talk["marks"] & 1 else ended.get(talk["client"], 0))
+            state[number] = {"got": [0, 0], "fin": [False, False], "answered": 0, "left": False}
+            open_ += 1
+            assert len(state) <= 262144
+            continue
+        s = state[number]
+        assert ev["watermark"] <= s["got"][1 - side]
+        assert kind == DATA or ev["bytes"] == 0
+        assert tcp or kind in (DATA, CUT)
+        assert kind != ACCEPT or side == 1
+        if kind == DATA:
+            assert not s["fin"][side] and (ev["bytes"] or not tcp)
+            s["got"][side] += ev["bytes"] if tcp else 1
+            sent[side] += ev["bytes"]
+            if side == 1 and ev["watermark"] > s["answered"]:
+                s["answered"], exchanges = ev["watermark"], exchanges + 1
+        elif kind in (HALF_CLOSE, CLOSE):
+            assert not s["fin"][side] and s["fin"][1 - side] == (kind == CLOSE)
+            s["fin"][side] = True
+            s["got"][side] += 1
+        if not s["left"] and (kind == RESET or (kind in (HALF_CLOSE, CLOSE) and side == 0)):
+            s["left"] = True
+            ended[talk["client"]] = ended.get(talk["client"], 0) + 1
+        open_ -= kind in (CLOSE, RESET)
+        if kind in (CLOSE, RESET, CUT):
+            del state[number]
+    wanted = [len(conversations), len(events), *sent, open_, exchanges]
+    assert totals.get("net", [0] * 6) == wanted, (totals.get("net"), wanted)
+    for i, stream in enumerate(streams):
+        if stream.get("kind") == "net":
+            mine = [ev for ev in events if conversations[ev["conversation"]]["stream"] == i]
+            by = [sum(ev["bytes"] for ev in mine if ev["side"] == side) for side in (1, 0)]
+            assert totals["streams"][i][:3] == [len(mine), *by]
+
+
+def net_identity(conversations, events):
+    work = 0
+    for n, c in enumerate(conversations):
+        work += xxh3_128(little(n, 8) + little(c["stream"], 4) + little(c["client"], 4) + little(c["server"], 4)
+                         + little(c["client_port"], 2) + little(c["server_port"], 2) + little(c["protocol"], 1)
+                         + little(c["marks"], 1))
+    for n, ev in enumerate(events):
+        work += xxh3_128(little(n, 8) + little(ev["t_ns"], 8) + little(ev["conversation"], 4) + little(ev["side"], 1)
+                         + little(ev["kind"], 1) + little(ev["flags"], 2) + little(ev["bytes"], 8)
+                         + little(ev["watermark"], 8) + little(ev["think_ns"], 8))
+    return work
+
+
+def print_net(conversations, events, streams, hosts):
+    print("t_ns,conversation,side,event,bytes,watermark,think_ns,flags,"
+          "stream,protocol,client,client_port,server,server_port,marks")
+    for ev in events:
+        c = conversations[ev["conversation"]]
+        about = [""] * 7
+        if ev["kind"] == CONNECT:
+            marks = "|".join(n for b, n in enumerate(["began_before", "initiator_guessed"]) if c["marks"] >> b & 1)
+            about = [streams[c["stream"]]["name"], PROTOCOLS[c["protocol"]], hosts[c["client"]], c["client_port"],
+                     hosts[c["server"]], c["server_port"], marks]
+        flags = "|".join(n for b, n in enumerate(["forgotten", "unseen"]) if ev["flags"] >> b & 1)
+        print(ev["t_ns"], ev["conversation"] + 1, SIDES[ev["side"]], KINDS[ev["kind"]], ev["bytes"], ev["watermark"],
+              ev["think_ns"], flags, *about, sep=",")
+
+
+def check_identity(records, totals, work):
+    timed = 0
     for n, r in enumerate(records):
         work += xxh3_128(little(n, 8) + little(r["t_ns"], 8) + little(r["stream"], 4) + little(r["op"], 1)
                          + little(r["flags"], 2) + little(r["offset_bytes"], 8) + little(r["len_bytes"], 8))
@@ -193,8 +303,15 @@ def print_tape(tape, index):
     records = read_records(tape)
     totals = index["totals"]
     assert totals["records"] == len(records)
-    check_identity(records, totals)
+    conversations, events = read_net(tape)
+    check_net(conversations, events, totals, streams, read_hosts(tape))
+    check_identity(records, totals, net_identity(conversations, events))
+    if sys.argv[2:] == ["net"]:
+        print_net(conversations, events, streams, read_hosts(tape))
+        return
     for i, (count, _, _, _, without) in enumerate(totals["streams"]):
+        if streams[i].get("kind") == "net":
+            continue
         mine = [r for r in records if r["stream"] == i]
         assert (count, without) == (len(mine), sum(r["latency_ns"] == UNKNOWN for r in mine))
     print("t_ns,stream,issuer,op,flags,offset_bytes,len_bytes,latency_ns,error")

@@ -4,14 +4,15 @@
  * that were given to the writers: for read_tape.py (cli_tape_python.t), which names a folder in
  * IOTAPE_SAMPLES. By itself it checks that both files verify.
  */
-#include "tests/tape_samples.h"
+#include "tests/net_samples.h"
 
 #include <inttypes.h>
 
 #include "formats/run.h"
 
-#define RECORDS 3000
-#define GAP_NS  UINT64_C(20000000) /* 500 records in 10 s */
+#define RECORDS       3000
+#define CONVERSATIONS 150
+#define GAP_NS        UINT64_C(20000000) /* 500 records in 10 s */
 
 static FILE *create(const char *folder, const char *name, char *path, size_t len)
 {
@@ -46,13 +47,45 @@ static void complete(struct tape_writer *w, uint64_t i, struct block_record *r)
     assert_done(tape_writer_late(w, i, r->stream, r->t_ns, r->latency_ns, r->error, &e), e);
 }
 
+static void print_event(FILE *f, const struct net_event *ev, const struct net_conversation *c)
+{
+    char flags[NET_TEXT_BYTES], marks[NET_TEXT_BYTES];
+    fprintf(f, "%" PRIu64 ",%u,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,", ev->t_ns, ev->conversation + 1,
+            net_side_name(ev->side), net_kind_name(ev->kind), ev->bytes, ev->watermark, ev->think_ns,
+            net_flags_name(ev->flags, flags));
+    if (ev->kind == NET_CONNECT)
+        fprintf(f, "tap0,%s,host-%u,%u,host-%u,%u,%s\n", net_protocol_name(c->protocol), c->client + 1,
+                c->client_port, c->server + 1, c->server_port, net_marks_name(c->marks, marks));
+    else
+        fputs(",,,,,,\n", f);
+}
+
+/* Conversations, in two chunks and more, and beside them what is in them. */
+static void write_net(struct tape_writer *w, const char *folder)
+{
+    char path[256];
+    FILE *f = create(folder, "net.csv", path, sizeof path);
+    fputs("t_ns,conversation,side,event,bytes,watermark,think_ns,flags,"
+          "stream,protocol,client,client_port,server,server_port,marks\n",
+            f);
+    net_samples_add(w, 0, CONVERSATIONS, GAP_NS);
+    for (uint32_t n = 0; n < CONVERSATIONS; n++) {
+        for (unsigned k = 0; k < 8; k++) {
+            struct net_event ev = net_samples_event(n, k, GAP_NS);
+            struct net_conversation c = net_samples_conversation(n);
+            print_event(f, &ev, &c);
+        }
+    }
+    fclose(f);
+}
+
 static void write_tape(const char *folder)
 {
     struct err e = {0};
     char path[256];
     FILE *f = create(folder, "tape.csv", path, sizeof path);
     snprintf(path, sizeof path, "%s/x.tape", folder);
-    struct tape_writer *w = samples_begin(path);
+    struct tape_writer *w = net_samples_begin(path);
     fputs("t_ns,stream,issuer,op,flags,offset_bytes,len_bytes,latency_ns,error\n", f);
     for (uint64_t i = 0; i < RECORDS; i++) {
         struct block_record r = samples_record(i, GAP_NS);
@@ -74,6 +107,7 @@ static void write_tape(const char *folder)
         }
         print_record(f, &r);
     }
+    write_net(w, folder);
     tape_writer_lost(w, 0, 3);
     tape_writer_count(w, "out_of_order", 2);
     samples_finish(w);

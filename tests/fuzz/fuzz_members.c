@@ -5,7 +5,7 @@
  *
  * The input: a byte (bit 0: finished; bit 1: the index tells the truth of chunks), then members: a byte for
  * the kind, two for the length, the content. What is chunks is compressed, what is plain is sealed: its
- * content is the pairs of a map without its head, of which the first byte tells how many they are. The last
+ * content is the pairs of a map without its head, of which the first byte tells how many they are. One
  * kind is the totals.
  */
 #include "formats/chunk.h"
@@ -23,9 +23,10 @@ static const struct {
     bool packed;
 } kinds[] = {{CONTAINER_FIRST, false}, {"dict/000000.msgpack", false}, {"block/00000000.msgpack.zst", true},
         {"late/000000.msgpack.zst", true}, {"result/00000000.msgpack.zst", true},
-        {"repetition/000000.msgpack", false}, {"totals", true}};
+        {"repetition/000000.msgpack", false}, {"totals", true}, {"conversation/00000000.msgpack.zst", true},
+        {"net/00000000.msgpack.zst", true}};
 #define KINDS (sizeof kinds / sizeof *kinds)
-enum { BLOCK = 2, LATE = 3, RESULT = 4, TOTALS = KINDS - 1 };
+enum { BLOCK = 2, LATE = 3, RESULT = 4, TOTALS = 6, CONVERSATION = 7, NET = 8 };
 
 struct forge {
     struct archive_out *archive;
@@ -52,36 +53,73 @@ static void make_body(struct forge *f, unsigned kind, const uint8_t *data, size_
     bytes_release(&content);
 }
 
+struct decoded {
+    struct chunk_decoder *decoder;
+    struct block_chunk block;
+    struct late_chunk late;
+    struct run_chunk result;
+    struct conversation_chunk conversation;
+    struct net_chunk net;
+};
+
+static void decoded_open(struct decoded *d)
+{
+    if (chunk_decoder_open(&d->decoder, NULL) < 0 ||
+            chunk_block_alloc(&d->block, COLUMNS_COUNT_MAX, NULL) < 0 ||
+            chunk_late_alloc(&d->late, COLUMNS_COUNT_MAX, NULL) < 0 ||
+            chunk_result_alloc(&d->result, COLUMNS_COUNT_MAX, NULL) < 0 ||
+            chunk_conversation_alloc(&d->conversation, COLUMNS_COUNT_MAX, NULL) < 0 ||
+            chunk_net_alloc(&d->net, COLUMNS_COUNT_MAX, NULL) < 0)
+        abort();
+}
+
+/* The arrays of a kind, and in *times those that the index tells of (NULL: none). */
+static const struct chunk_spec *kind_of(
+        const struct decoded *d, unsigned kind, void *arrays[COLUMNS_MAX], const uint64_t **times)
+{
+    switch (kind) {
+    case LATE:
+        chunk_late_arrays(&d->late, arrays);
+        *times = d->late.t_ns;
+        return &chunk_spec_late;
+    case RESULT:
+        chunk_result_arrays(&d->result, arrays);
+        *times = d->result.issued_ns;
+        return &chunk_spec_result;
+    case CONVERSATION:
+        chunk_conversation_arrays(&d->conversation, arrays);
+        *times = NULL;
+        return &chunk_spec_conversation;
+    case NET:
+        chunk_net_arrays(&d->net, arrays);
+        *times = d->net.t_ns;
+        return &chunk_spec_net;
+    default:
+        chunk_block_arrays(&d->block, arrays);
+        *times = d->block.t_ns;
+        return &chunk_spec_block;
+    }
+}
+
 /* What a true index would say of a chunk that can be decoded. */
 static struct member_extent extent_of(unsigned kind, const uint8_t *data, size_t len)
 {
-    static struct chunk_decoder *decoder;
-    static struct block_chunk block;
-    static struct late_chunk late;
-    static struct run_chunk result;
+    static struct decoded d;
     struct member_extent x = {0};
+    const uint64_t *times;
     void *arrays[COLUMNS_MAX];
     uint32_t count;
-    if (!decoder && (chunk_decoder_open(&decoder, NULL) < 0 ||
-                            chunk_block_alloc(&block, COLUMNS_COUNT_MAX, NULL) < 0 ||
-                            chunk_late_alloc(&late, COLUMNS_COUNT_MAX, NULL) < 0 ||
-                            chunk_result_alloc(&result, COLUMNS_COUNT_MAX, NULL) < 0))
-        abort();
-    const struct chunk_spec *spec = kind == BLOCK  ? &chunk_spec_block
-                                    : kind == LATE ? &chunk_spec_late
-                                                   : &chunk_spec_result;
-    const uint64_t *times = kind == BLOCK ? block.t_ns : kind == LATE ? late.t_ns : result.issued_ns;
-    chunk_block_arrays(&block, arrays);
-    if (kind == LATE)
-        chunk_late_arrays(&late, arrays);
-    else if (kind == RESULT)
-        chunk_result_arrays(&result, arrays);
-    if (chunk_decode_content(decoder, spec, data, len, &x.first, &count, NULL) < 0 ||
-            chunk_decode_columns(decoder, spec, arrays, NULL) < 0)
+    if (!d.decoder)
+        decoded_open(&d);
+    const struct chunk_spec *spec = kind_of(&d, kind, arrays, &times);
+    if (chunk_decode_content(d.decoder, spec, data, len, &x.first, &count, NULL) < 0 ||
+            chunk_decode_columns(d.decoder, spec, arrays, NULL) < 0)
         return (struct member_extent){0};
     x.count = count;
-    x.begin_ns = times[0];
-    x.end_ns = times[count - 1];
+    if (times) {
+        x.begin_ns = times[0];
+        x.end_ns = times[count - 1];
+    }
     return x;
 }
 
