@@ -52,6 +52,19 @@ static inline void fuzz_read_tape(const char *path)
     }
     if (more == 0 && records != tape_reader_totals(r)->records)
         abort();
+    uint64_t events = 0;
+    const struct net_chunk *n;
+    while ((more = tape_reader_net_next(r, &n, &e)) == 1) {
+        if (n->first != events || !n->count || n->conversation_count > n->count)
+            abort();
+        events += n->count;
+        for (uint32_t i = 0; i < n->conversation_count; i++)
+            if (n->conversations[i].client >= tape_reader_host_count(r) ||
+                    n->conversations[i].stream >= tape_reader_stream_count(r))
+                abort();
+    }
+    if (more == 0 && events != tape_reader_totals(r)->net.events)
+        abort();
     tape_reader_seek(r, UINT64_C(15000000000), &e);
     tape_reader_next(r, &c, &e);
     tape_reader_verify(r, &e);
