@@ -26,7 +26,8 @@ static const struct prefix *prefix_of(enum unit unit, double largest)
             [UNIT_COUNT] = {counts, 4},
             [UNIT_BYTES] = {bytes, 6},
             [UNIT_MB_S] = {plain, 1},
-            [UNIT_PERCENT] = {plain, 1}};
+            [UNIT_PERCENT] = {plain, 1},
+            [UNIT_OVERHEAD] = {plain, 1}};
     const struct prefix *p = lists[unit].list;
     for (size_t i = 1; i < lists[unit].count && largest >= lists[unit].list[i].size * (1 - 1e-9); i++)
         p = &lists[unit].list[i];
@@ -58,6 +59,24 @@ static void format_with(const struct prefix *p, double value, char text[TICK_TEX
     strcat(text, p->name);
 }
 
+/* Three digits, but all before the point. */
+static void format_overhead(double ratio, char text[TICK_TEXT_BYTES])
+{
+    double percent = 100 * (ratio - 1), size = fabs(percent);
+    int decimals = size < 9.95 ? 2 : size < 99.5 ? 1 : 0;
+    char number[TICK_TEXT_BYTES];
+    snprintf(number, sizeof number, "%.*f", decimals, size);
+    if (strchr(number, '.')) {
+        char *end = number + strlen(number);
+        while (end[-1] == '0')
+            *--end = 0;
+        if (end[-1] == '.')
+            end[-1] = 0;
+    }
+    const char *sign = strcmp(number, "0") == 0 ? "" : percent < 0 ? "\342\210\222" : "+";
+    snprintf(text, TICK_TEXT_BYTES, "%s%.20s%%", sign, number);
+}
+
 void axis_format(enum unit unit, double value, char text[TICK_TEXT_BYTES])
 {
     if (!isfinite(value)) {
@@ -66,6 +85,8 @@ void axis_format(enum unit unit, double value, char text[TICK_TEXT_BYTES])
     }
     if (fabs(value) > 1e18)
         snprintf(text, TICK_TEXT_BYTES, "%.3g", value);
+    else if (unit == UNIT_OVERHEAD)
+        format_overhead(value, text);
     else if (unit == UNIT_PERCENT)
         snprintf(text, TICK_TEXT_BYTES, "%.6g%%", 100 * value);
     else
@@ -191,11 +212,35 @@ static void nines_ticks(const struct axis *a, struct tick_list *l)
         axis_format(UNIT_PERCENT, l->ticks[i].value, l->ticks[i].text);
 }
 
+/* Round percentages where little differs, else round ratios. */
+static void overhead_ticks(const struct axis *a, double spacing, struct tick_list *l)
+{
+    static const double ratios[] = {
+            1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 100, 1e3, 1e4, 1e5, 1e6};
+    static const double finer[] = {0.2, 0.3, 0.5, 0.7, 0.8, 1, 1.2, 1.5, 2, 3, 4, 5};
+    double range = a->high / a->low, pixels = fabs(a->to - a->from);
+    if (range < 1.6) {
+        double step = nice_above((a->high - a->low) * spacing / pixels);
+        for (double i = ceil((a->low - 1) / step); 1 + i * step <= a->high && l->count < TICKS_MAX; i++)
+            add_tick(l, a, 1 + i * step);
+    } else if (range < 6) {
+        for (size_t i = 0; i < sizeof finer / sizeof *finer; i++)
+            add_tick(l, a, finer[i]);
+    } else {
+        for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
+            add_tick(l, a, ratios[i]);
+    }
+    for (size_t i = 0; i < l->count; i++)
+        axis_format(UNIT_OVERHEAD, l->ticks[i].value, l->ticks[i].text);
+}
+
 size_t axis_ticks(const struct axis *a, double spacing, struct tick ticks[TICKS_MAX])
 {
     struct tick_list l = {ticks, 0};
     if (a->scale == SCALE_NINES)
         nines_ticks(a, &l);
+    else if (a->unit == UNIT_OVERHEAD)
+        overhead_ticks(a, spacing, &l);
     else if (a->scale == SCALE_LOG)
         log_ticks(a, spacing, &l);
     else

@@ -21,6 +21,7 @@ enum unit {
     UNIT_BYTES,    /* "512 KiB", "1.5 GiB" */
     UNIT_MB_S,     /* the number alone */
     UNIT_PERCENT,  /* of fractions: "99.9%" */
+    UNIT_OVERHEAD, /* of ratios, above 0: 1.2 is "+20%", 0.5 is "-50%" with a real minus */
 };
 
 struct axis {

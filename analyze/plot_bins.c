@@ -184,7 +184,7 @@ static void fill_depths(const struct bins *b, struct plot_repetition *r)
     for (size_t i = 0; i < SLICES; i++) {
         whole += b->whole[i];
         double depth = fmax((double)whole + b->partial[i], 0);
-        r->depth_share[depth_bin(depth)] += 1.0 / SLICES;
+        r->depth_at_least[depth_bin(depth)] += 1.0 / SLICES;
         double time = ((double)i + 0.5) * b->slice_ns / (double)b->data->time_ns;
         size_t bin = time < PLOT_TIMES ? (size_t)time : PLOT_TIMES - 1;
         r->depth[bin] += depth;
@@ -192,6 +192,8 @@ static void fill_depths(const struct bins *b, struct plot_repetition *r)
     }
     for (size_t i = 0; i < PLOT_TIMES; i++)
         r->depth[i] = slices[i] > 0 ? r->depth[i] / slices[i] : NAN;
+    for (size_t i = PLOT_DEPTHS - 1; i-- > 0;)
+        r->depth_at_least[i] = fmin(r->depth_at_least[i] + r->depth_at_least[i + 1], 1);
 }
 
 void bins_end(struct bins *b, struct plot_repetition *r)

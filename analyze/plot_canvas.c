@@ -22,6 +22,7 @@
 #include "formats/base/cleanup.h"
 
 #define PNG_SCALE   2
+#define PNG_MOST    32000 /* pixels a side: 32,767 are cairo's limit */
 #define LABELS_MAX  4096
 #define FONT_FAMILY "DejaVu Sans"
 /* Of DejaVu Sans 2.37: hhea ascender 1901 and descender 483 of 2048 units. */
@@ -53,9 +54,10 @@ static cairo_status_t collect(void *closure, const unsigned char *bytes, unsigne
 static cairo_surface_t *make_surface(struct canvas *c)
 {
     if (c->form == CANVAS_PNG) {
-        int width = (int)ceil(c->width * PNG_SCALE), height = (int)ceil(c->height * PNG_SCALE);
+        double scale = fmin(PNG_SCALE, PNG_MOST / fmax(c->width, c->height));
+        int width = (int)ceil(c->width * scale), height = (int)ceil(c->height * scale);
         cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-        cairo_surface_set_device_scale(s, PNG_SCALE, PNG_SCALE);
+        cairo_surface_set_device_scale(s, scale, scale);
         return s;
     }
     cairo_surface_t *s = cairo_svg_surface_create_for_stream(collect, c, c->width, c->height);

@@ -25,7 +25,7 @@ struct canvas;
 enum canvas_form {
     CANVAS_SVG,    /* a document of its own */
     CANVAS_INLINE, /* an <svg> element for an HTML page that defines plot_tones' variables */
-    CANVAS_PNG,    /* two pixels for each CSS pixel */
+    CANVAS_PNG,    /* two pixels for each CSS pixel, fewer where that would be more than 32,000 a side */
 };
 
 struct point {

@@ -151,14 +151,14 @@ static uint64_t bin_width(uint64_t end_ns, uint64_t bins)
     return width < 1 ? 1 : (uint64_t)(width + 0.5);
 }
 
-static int scan_all(struct scan *scan, const struct systems *s, struct err *e)
+static int scan_all(struct scan *scan, const struct plot_sources *s, struct err *e)
 {
     struct plot_data *d = scan->data;
     scan->extents = calloc(TAPE_STREAMS_MAX, sizeof *scan->extents);
     if (!scan->extents)
         return err_sys(e, ENOMEM, "cannot plot");
-    for (size_t i = 0; i < s->sources.count; i++) {
-        const struct source *source = &s->sources.list[i];
+    for (size_t i = 0; i < s->count; i++) {
+        const struct source *source = s->list[i];
         if (source->kind == TAPE_KIND_NONE)
             return err_set(e, EINVAL,
                     "'%s' is a result of another tool, which holds no single I/Os; only 'overhead' can be "
@@ -212,40 +212,42 @@ static int fill_repetition(
     return rc;
 }
 
-static int fill_all(struct fill *fill, const struct systems *s, struct err *e)
+static int fill_side(struct fill *fill, const struct plot_sources *s, size_t system, struct err *e)
 {
+    struct plot_side *side = NULL;
     for (size_t i = 0; i < s->count; i++) {
-        struct plot_side *side = fill->side = &fill->data->sides[i];
-        *side = (struct plot_side){.name = s->list[i].name, .is_tape = true};
-        side->heat = calloc(PLOT_HEAT_LATENCIES, sizeof *side->heat);
-        if (!side->heat)
-            return err_sys(e, ENOMEM, "cannot plot");
-        for (size_t j = 0; j < s->list[i].source_count; j++) {
-            const struct source *source = &s->sources.list[s->list[i].first_source + j];
-            int rc = each_repetition(source, fill_repetition, fill, e);
-            if (rc < 0)
-                return rc;
+        if (s->system[i] != system)
+            continue;
+        if (!side) {
+            side = fill->side = &fill->data->sides[fill->data->count++];
+            *side = (struct plot_side){.name = s->systems->list[system].name, .is_tape = true};
+            side->heat = calloc(PLOT_HEAT_LATENCIES, sizeof *side->heat);
+            if (!side->heat)
+                return err_sys(e, ENOMEM, "cannot plot");
         }
+        int rc = each_repetition(s->list[i], fill_repetition, fill, e);
+        if (rc < 0)
+            return rc;
     }
     return 0;
 }
 
-int plot_data_collect(struct plot_data *d, const struct systems *s, enum timing timing, struct err *e)
+int plot_data_collect(struct plot_data *d, const struct plot_sources *s, struct err *e)
 {
     struct bins *bins CLEANUP(close_bins) = NULL;
     struct scan scan = {.data = d};
-    *d = (struct plot_data){.timing = timing};
+    struct fill fill = {.data = d, .scan = &scan};
+    *d = (struct plot_data){.timing = s->timing};
     int rc = bins_open(&bins, e);
-    d->sides = calloc(s->count + 1, sizeof *d->sides);
+    fill.bins = bins;
+    d->sides = calloc(s->systems->count + 1, sizeof *d->sides);
     if (rc == 0 && !d->sides)
         rc = err_sys(e, ENOMEM, "cannot plot");
-    if (rc == 0) {
-        d->count = s->count;
-        rc = scan_all(&scan, s, e);
-    }
-    free(scan.extents);
     if (rc == 0)
-        rc = fill_all(&(struct fill){.data = d, .bins = bins, .scan = &scan}, s, e);
+        rc = scan_all(&scan, s, e);
+    free(scan.extents);
+    for (size_t i = 0; i < s->systems->count && rc == 0; i++)
+        rc = fill_side(&fill, s, i, e);
     if (rc < 0)
         plot_data_release(d);
     return rc;

@@ -46,9 +46,10 @@ struct plot_repetition {
     double curve_ns[PLOT_OPS][PLOT_CURVE_POINTS]; /* NAN where there are too few I/Os behind it */
     /* By time of completion; NAN where there is nothing to say. */
     double iops[PLOT_TIMES], mb_s[PLOT_TIMES], latency_ns[PLOT_TIMES];
-    double depth[PLOT_TIMES];        /* mean number in flight */
-    double depth_share[PLOT_DEPTHS]; /* of the time; in slices of a 2^-20th of the repetition, each with its
-                                        mean */
+    double depth[PLOT_TIMES]; /* mean number in flight */
+    /* Share of the time with at least plot_depth_from(bin) in flight, in slices of a 2^-20th of the
+     * repetition, each with its mean. */
+    double depth_at_least[PLOT_DEPTHS];
 };
 
 struct plot_side {
@@ -78,8 +79,18 @@ struct plot_data {
     size_t stream_count, stream_total;
 };
 
-/* Of opened systems; they need not be measured. Errors of reading; -ENOMEM. */
-int plot_data_collect(struct plot_data *d, const struct systems *s, enum timing timing, struct err *e);
+/* What the sides are: tapes and runs of one workload, each of a system. */
+struct plot_sources {
+    const struct systems *systems; /* opened; need not be measured */
+    const struct source *const *list;
+    const size_t *system; /* which one each is of */
+    size_t count;
+    enum timing timing;
+};
+
+/* Systems without a source among these are left out. Errors of reading; -EINVAL for a foreign result, and
+ * where there is no repetition that counts; -ENOMEM. */
+int plot_data_collect(struct plot_data *d, const struct plot_sources *s, struct err *e);
 void plot_data_release(struct plot_data *d);
 
 #endif

@@ -62,3 +62,8 @@ void panel_draw_bare(struct canvas *c, const struct panel *p, const char *title,
 {
     draw(c, p, title, x_title, false);
 }
+
+void panel_draw_x(struct canvas *c, const struct panel *p, const char *x_title)
+{
+    draw_x_axis(c, p, x_title, true);
+}

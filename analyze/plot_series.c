@@ -43,29 +43,24 @@ void series_widen(const struct series *s, double *low, double *high)
     }
 }
 
-/* Places of the points; stairs have two for each. Returns their number. */
-static size_t places(
-        struct point *out, const struct panel *p, const struct series *s, const double *y, bool stairs)
+/* Places of the points. Nothing leaves its panel, whatever the scale. */
+static void places(struct point *out, const struct panel *p, const struct series *s, const double *y)
 {
-    size_t n = 0;
     for (size_t i = 0; i < s->count; i++) {
         double at = axis_place(&p->y, y[i]);
-        if (isfinite(at)) /* nothing leaves its panel, whatever the scale */
+        if (isfinite(at))
             at = fmin(fmax(at, p->box.top), p->box.bottom);
-        out[n++] = (struct point){axis_place(&p->x, s->x[i]), at};
-        if (stairs && i + 1 < s->count)
-            out[n++] = (struct point){axis_place(&p->x, s->x[i + 1]), at};
+        out[i] = (struct point){axis_place(&p->x, s->x[i]), at};
     }
-    return n;
 }
 
-struct point series_draw(
-        struct canvas *c, const struct panel *p, const struct series *s, size_t side, bool stairs)
+struct point series_draw(struct canvas *c, const struct panel *p, const struct series *s, size_t side)
 {
-    struct point low[2 * SERIES_MAX], high[2 * SERIES_MAX], line[2 * SERIES_MAX];
-    size_t n = places(line, p, s, s->middle, stairs);
-    places(low, p, s, s->low, stairs);
-    places(high, p, s, s->high, stairs);
+    struct point low[SERIES_MAX], high[SERIES_MAX], line[SERIES_MAX];
+    size_t n = s->count;
+    places(line, p, s, s->middle);
+    places(low, p, s, s->low);
+    places(high, p, s, s->high);
     canvas_clip(c, (struct box){p->box.left - 2, p->box.top - 2, p->box.right + 2, p->box.bottom + 2});
     canvas_band(c, low, high, n, side_colour(side), 0.22);
     canvas_line(c, line, n, side_colour(side), 2, side_dashes(side));

@@ -28,10 +28,8 @@ int series_make(
 /* Widens *low and *high (NAN at first) to hold all of it. */
 void series_widen(const struct series *s, double *low, double *high);
 
-/* Draws band and line; returns where the line ends, NAN where there is none. `stairs`: each value holds up to
- * the next x. */
-struct point series_draw(
-        struct canvas *c, const struct panel *p, const struct series *s, size_t side, bool stairs);
+/* Draws band and line; returns where the line ends, NAN where there is none. */
+struct point series_draw(struct canvas *c, const struct panel *p, const struct series *s, size_t side);
 
 /* "a (5 runs), b and 2 more": for alternative texts; owned by the caller; NULL where memory is short. */
 char *series_sides(const struct plot_data *d);

@@ -44,6 +44,9 @@ void panel_draw(struct canvas *c, const struct panel *p, const char *title, cons
 /* Only the ticks and titles, no grid: for what fills its panel. */
 void panel_draw_bare(struct canvas *c, const struct panel *p, const char *title, const char *x_title);
 
+/* The x axis alone, with its grid. */
+void panel_draw_x(struct canvas *c, const struct panel *p, const char *x_title);
+
 /* ---- names at lines ---- */
 
 struct name {

@@ -82,6 +82,12 @@ static void put_shapes(struct out *o, const char *from, const char *to, const st
         if (*p == '"')
             in_path = p > from + 3 && strncmp(p - 3, " d=", 3) == 0;
         size_t digits = in_path && *p == '.' ? strspn(p + 1, "0123456789") : 0;
+        if (strncmp(p, "<image ", 7) == 0) { /* cells are cells, which cairo does not say */
+            out_bytes(o, done, (size_t)(p + 7 - done));
+            out_text(o, "style=\"image-rendering:pixelated\" ");
+            p = done = p + 7;
+            continue;
+        }
         if (digits > 2) {
             out_bytes(o, done, (size_t)(p + 3 - done));
             p = done = p + 1 + digits;

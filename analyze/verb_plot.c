@@ -82,17 +82,25 @@ static void close_data(struct plot_data *d)
 
 static int collect(struct plot_data *d, struct systems *s, struct err *e)
 {
-    CLEANUP_FREE const struct source **list = calloc(s->sources.count + 1, sizeof(struct source *));
+    size_t total = s->sources.count, count = 0;
+    CLEANUP_FREE const struct source **list = calloc(total + 1, sizeof(struct source *));
+    CLEANUP_FREE size_t *system = calloc(total + 1, sizeof *system);
     enum timing timing;
     enum depend_group group;
-    if (!list)
+    if (!list || !system)
         return err_sys(e, ENOMEM, "cannot plot %zu files", s->path_count);
-    for (size_t i = 0; i < s->sources.count; i++)
-        list[i] = &s->sources.list[i];
-    int rc = same_work(list, s->sources.count, e);
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t j = 0; j < s->list[i].source_count; j++, count++) {
+            list[count] = &s->sources.list[s->list[i].first_source + j];
+            system[count] = i;
+        }
+    int rc = same_work(list, count, e);
     if (rc == 0)
-        rc = same_work_timing(list, s->sources.count, &timing, &group, e);
-    return rc < 0 ? rc : plot_data_collect(d, s, timing, e);
+        rc = same_work_timing(list, count, &timing, &group, e);
+    if (rc < 0)
+        return rc;
+    const struct plot_sources sources = {s, list, system, count, timing};
+    return plot_data_collect(d, &sources, e);
 }
 
 static int write_plot(struct plot *p, const char *path, struct err *e)

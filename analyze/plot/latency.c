@@ -86,7 +86,7 @@ static void draw_panel(struct canvas *c, struct view *v, int op, struct box box,
     title_of(v, op, title);
     panel_draw(c, &p, title, last ? "share of I/Os that took no longer" : NULL);
     for (size_t i = 0; i < v->data->count; i++)
-        v->names[i].at = series_draw(c, &p, &series[i], i, false);
+        v->names[i].at = series_draw(c, &p, &series[i], i);
     names_draw(c, v->names, v->data->count, box.right, box.top, box.bottom);
 }
 

@@ -72,7 +72,7 @@ static void draw_panel(struct canvas *c, struct view *v, int panel, struct box b
             .y = y_axis(panel, low, high, box)};
     panel_draw(c, &p, titles[panel], panel + 1 == PANELS ? "time since the start" : NULL);
     for (size_t i = 0; i < v->data->count; i++)
-        v->names[i].at = series_draw(c, &p, &series[i], i, false);
+        v->names[i].at = series_draw(c, &p, &series[i], i);
     names_draw(c, v->names, v->data->count, box.right, box.top, box.bottom);
 }
 
