@@ -18,7 +18,7 @@ SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
 # everybody wants on a machine of theirs.
 BUILD_PACKAGES  := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
 	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev libnbd-dev libiscsi-dev \
-	libnfs-dev libcairo2-dev
+	libnfs-dev libcairo2-dev libtracefs-dev libtraceevent-dev
 TEST_PACKAGES   := libcmocka-dev perl fio e2fsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
 	fuse3 kmod blktrace libiscsi-bin libxml2-utils chromium-headless-shell
 SERVER_PACKAGES := tgt nfs-ganesha nfs-ganesha-vfs nfs-ganesha-mem rpcbind

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Tar archives of small regular files (POSIX.1-2008 ustar headers, as libarchive's restricted pax writes
- * them). The only file that names libarchive.
+ * them). The only file that names libarchive, but for import/unpack.c.
  *
  * libarchive reads a damaged header with leniency, so a header is verified by encoding it once more: there is
  * exactly one canonical header for a name and a size (mode 0644, owner 0, no user or group names, time 0).

@@ -2,17 +2,13 @@
 #include "formats/import.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "formats/base/cleanup.h"
 
-#define HEAD_BYTES    4096
+#define HEAD_BYTES  4096
 
-#define DECLARE(name) extern const struct import_ops import_##name;
-IMPORTS(DECLARE)
 #define ENTRY(name) &import_##name,
 const struct import_ops *const import_list[] = {IMPORTS(ENTRY) NULL};
 
@@ -39,46 +35,54 @@ static int find_by_name(const char *format, const struct import_ops **ops, struc
     return err_set(e, EINVAL, "unknown format '%s': known are %s", format, names);
 }
 
-/* The first bytes of a file; 0 for an empty one, or -errno. */
-static ssize_t head_read(const char *path, uint8_t head[HEAD_BYTES])
+/* The first bytes of a file; 0 for an empty one, or -errno. What was read of standard input is kept. */
+static long head_read(const char *path, struct input *standard, uint8_t head[HEAD_BYTES], struct err *e)
 {
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    size_t len = 0;
+    CLEANUP(input_release) struct input in = {0};
+    int rc = input_open(&in, path, standard, e);
+    long have = rc ? rc : input_need(&in, HEAD_BYTES, e);
 
-    if (fd < 0)
-        return -errno;
-    while (len < HEAD_BYTES) {
-        ssize_t got = read(fd, head + len, HEAD_BYTES - len);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -errno;
-        if (got == 0)
-            break;
-        len += (size_t)got;
+    if (have > HEAD_BYTES)
+        have = HEAD_BYTES;
+    if (have > 0)
+        memcpy(head, in.buffer + in.begin, (size_t)have);
+    if (strcmp(path, "-") == 0 && standard) {
+        *standard = in;
+        in = (struct input){0};
     }
-    return (ssize_t)len;
+    return have;
 }
 
-int import_find(const char *path, const char *format, const struct import_ops **ops, struct err *e)
+static int refuse_several(
+        const char *path, const struct import_ops *a, const struct import_ops *b, struct err *e)
 {
+    return err_set(e, EINVAL, "'%s' may be %s or %s: say which with --format", path, a->name, b->name);
+}
+
+int import_find(const char *path, const char *format, struct input *standard, const struct import_ops **ops,
+        struct err *e)
+{
+    const struct import_ops *found = NULL;
     uint8_t head[HEAD_BYTES];
     char names[256];
-    ssize_t len;
 
     if (format)
         return find_by_name(format, ops, e);
-    len = head_read(path, head);
+    long len = head_read(path, standard, head, e);
     for (size_t i = 0; import_list[i]; i++) {
         const struct import_ops *o = import_list[i];
-        if (len > 0 ? o->probe(head, (size_t)len)
-                    : (len == 0 || len == -ENOENT) && o->stands_for && o->stands_for(path)) {
-            *ops = o;
-            return 0;
-        }
+        if (len > 0 ? !o->probe(head, (size_t)len)
+                    : (len != 0 && len != -ENOENT) || !o->stands_for || !o->stands_for(path))
+            continue;
+        if (found)
+            return refuse_several(path, found, o, e);
+        found = o;
     }
+    *ops = found;
+    if (found)
+        return 0;
     if (len < 0)
-        return err_sys(e, (int)len, "cannot read '%s'", path);
+        return (int)len;
     list_names(names, sizeof names);
     return err_set(e, EINVAL, "'%s' %s; known formats are %s", path,
             len ? "is of no known format (its first bytes fit none)" : "is empty", names);

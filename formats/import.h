@@ -10,33 +10,59 @@
 #include <stdint.h>
 
 #include "formats/base/err.h"
-#include "formats/tape.h"
+#include "formats/import/import_out.h"
+#include "formats/import/input.h"
 
-#define IMPORTS(X) X(blktrace) X(fio_iolog)
+#define IMPORTS(X)                                                                                           \
+    X(blktrace)                                                                                              \
+    X(blkparse) X(fio_iolog) X(spc) X(msr) X(alibaba) X(tencent) X(cloudphysics) X(vscsistats) X(export_csv) \
+            X(tape)
+
+#define IMPORT_WINDOW     16384 /* records that are sorted at once, where not told otherwise */
+#define IMPORT_WINDOW_MAX (1 << 24)
 
 struct import_options {
-    bool skip_bad;      /* count what cannot be read and go on */
-    bool keep_names;    /* keep process names */
+    bool skip_bad;         /* count what cannot be read and go on */
+    bool keep_names;       /* keep names of processes, hosts and files */
+    bool scrub;            /* of a tape: take out what is personal */
+    bool label_given;      /* the label is not one that we made */
+    uint64_t time_unit_ns; /* of fio's iolog; 0: not told, as fio writes it */
+    uint64_t lba_bytes;    /* unit of SPC's LBA; 0: 512 */
+    uint64_t window;       /* records; 0: IMPORT_WINDOW */
+    struct import_part part;
+    struct input *standard; /* what import_find has read of standard input; NULL: nothing */
 };
+
+static inline uint64_t import_window(const struct import_options *o)
+{
+    return o->window ? o->window : IMPORT_WINDOW;
+}
 
 struct import_ops {
     const char *name; /* for --format */
     const char *help; /* one line */
-    /* Says whether the file's first bytes (at most 4096) look like this format. */
+    /* Says whether the file's first bytes (at most 4096, unpacked) look like this format. */
     bool (*probe)(const uint8_t *head, size_t len);
     /* Says whether a path that does not exist or is empty stands for files of this format (a base name, the
      * file of an idle CPU). May be NULL. */
     bool (*stands_for)(const char *path);
-    /* Reads all of `paths` (all of this format) into `w`: streams, issuers, records in order of time. Errors name
-     * file and line or byte. The caller finishes or discards the tape. *elapsed_ns is the trace's length. */
+    /* Reads all of `paths` (all of this format; "-" is standard input) into `out`: streams, issuers, records
+     * in order of time, and the trace's length. Errors name file and line or byte. The caller finishes or
+     * discards the tape. */
     int (*read)(const char *const *paths, size_t count, const struct import_options *opts,
-            struct tape_writer *w, uint64_t *elapsed_ns, struct err *e);
+            struct import_out *out, struct err *e);
 };
+
+#define IMPORT_DECLARE(name) extern const struct import_ops import_##name;
+IMPORTS(IMPORT_DECLARE)
+#undef IMPORT_DECLARE
 
 extern const struct import_ops *const import_list[]; /* NULL-terminated */
 
-/* The format of a file, by name or (format NULL) by content. Where none fits: -EINVAL with a text that
- * lists what is known. */
-int import_find(const char *path, const char *format, const struct import_ops **ops, struct err *e);
+/* The format of a file, by name or (format NULL) by content. -EINVAL where none fits, with a text that lists
+ * what is known, or where several do, with one that names them. What is read of standard input stays in
+ * *standard, which the caller zeroes before and releases in the end. */
+int import_find(const char *path, const char *format, struct input *standard, const struct import_ops **ops,
+        struct err *e);
 
 #endif

@@ -4,16 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/units.h"
 #include "formats/import.h"
 #include "record/options.h"
 
 /* All files of one import have one format: what blktrace wrote for each CPU, for example. */
-static int find_format(const struct options *o, const struct import_ops **ops, struct err *e)
+static int find_format(
+        const struct options *o, struct input *standard, const struct import_ops **ops, struct err *e)
 {
     for (size_t i = 0; i < o->files.count; i++) {
         const struct import_ops *found;
-        int status = import_find(o->files.list[i], o->format, &found, e);
+        int status = import_find(o->files.list[i], o->format, standard, &found, e);
         if (status < 0)
             return status;
         if (i > 0 && found != *ops)
@@ -24,42 +26,61 @@ static int find_format(const struct options *o, const struct import_ops **ops, s
     return 0;
 }
 
-static int open_tape(
-        const struct options *o, const struct import_ops *ops, struct tape_writer **w, struct err *e)
+static int open_out(const struct options *o, const struct import_ops *ops, const struct import_options *how,
+        struct import_out **out, struct err *e)
 {
-    struct tape_info info = {.label = options_label(o)};
+    struct tape_info info CLEANUP(tape_info_release) = {.label = options_label(o)};
     int status = info.label ? 0 : err_sys(e, ENOMEM, "cannot import");
     if (status == 0)
         status = facts_set(&info.options, e, "source", "import %s", ops->name);
     if (status == 0 && o->keep_names)
         status = facts_set(&info.options, e, "keep_names", "yes");
     if (status == 0)
-        status = tape_writer_open(w, o->output, &info, e);
-    tape_info_release(&info);
+        status = import_out_open(out, o->output, &info, &how->part, e);
     return status;
+}
+
+static int scrub_check(const struct options *o, const struct import_ops *ops, struct err *e)
+{
+    if (o->import.scrub && ops != &import_tape)
+        return err_set(e, EINVAL,
+                "--scrub cleans tapes of our own; '%s' is %s, whose names are pseudonyms without "
+                "--keep-names",
+                o->files.list[0], ops->name);
+    return 0;
+}
+
+static void cleanup_out(struct import_out **out)
+{
+    import_out_close(*out);
 }
 
 int import_files(const struct options *o, struct err *e)
 {
+    CLEANUP(input_release) struct input standard = {0};
+    CLEANUP(cleanup_out) struct import_out *out = NULL;
+    struct import_options how = o->import;
+    struct import_summary sum;
     const struct import_ops *ops = NULL;
-    struct tape_writer *w;
-    int status = find_format(o, &ops, e);
+    int status = find_format(o, &standard, &ops, e);
+    how.standard = &standard;
+    how.keep_names = o->keep_names;
+    how.label_given = o->label != NULL;
+    how.part = (struct import_part){o->only.list, o->only.count, o->from_ns, o->for_ns};
     if (status == 0)
-        status = open_tape(o, ops, &w, e);
-    if (status < 0)
-        return status;
-    const struct import_options how = {.skip_bad = o->skip_bad, .keep_names = o->keep_names};
-    uint64_t elapsed_ns = 0;
-    status = ops->read(o->files.list, o->files.count, &how, w, &elapsed_ns, e);
-    uint64_t records = tape_writer_records(w);
+        status = scrub_check(o, ops, e);
     if (status == 0)
-        status = tape_writer_finish(w, "import", elapsed_ns, e);
-    uint64_t bytes = tape_writer_bytes(w);
-    tape_writer_close(w, status < 0);
+        status = open_out(o, ops, &how, &out, e);
+    if (status == 0)
+        status = ops->read(o->files.list, o->files.count, &how, out, e);
+    if (status == 0)
+        status = import_out_finish(out, "import", &sum, e);
     if (status < 0)
         return status;
     char size[UNITS_TEXT_BYTES], length[UNITS_TEXT_BYTES];
-    fprintf(stderr, "%s: imported %" PRIu64 " I/Os in %s (%s), %s\n", o->output, records,
-            units_duration(elapsed_ns, length), ops->name, units_size(bytes, size));
+    if (sum.note[0])
+        fprintf(stderr, "%s: note: %s\n", o->output, sum.note);
+    fprintf(stderr, "%s: imported %" PRIu64 " I/Os in %s (%s), %s\n", o->output, sum.records,
+            units_duration(sum.elapsed_ns, length), ops->name, units_size(sum.bytes, size));
     return 0;
 }

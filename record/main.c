@@ -10,6 +10,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/opts.h"
 #include "formats/base/units.h"
+#include "record/import_options.h"
 #include "record/options.h"
 #include "record/output.h"
 
@@ -35,16 +36,21 @@ static int add_disk(void *values, const char *text, struct err *e)
 static int add_import(void *values, const char *text, struct err *e)
 {
     struct options *o = values;
-    o->import = true;
+    o->is_import = true;
     return add_word(&o->files, text, e);
 }
 
 static int add_file(void *values, const char *text, struct err *e)
 {
     struct options *o = values;
-    if (!o->import)
+    if (!o->is_import)
         return err_set(e, EINVAL, "unexpected word '%s'", text);
     return add_word(&o->files, text, e);
+}
+
+static int add_only(void *values, const char *text, struct err *e)
+{
+    return add_word(&((struct options *)values)->only, text, e);
 }
 
 /* 0 would be the same as not given: a recording without an end. */
@@ -71,7 +77,8 @@ static const struct opt opts[] = {
         {"output", 'o', OPT_STR, AT(output), "FILE", "the tape to write", NULL, NULL},
         {"disk", 'd', OPT_CALL, 0, "DEVICE", "record this block device; may repeat, one stream each", NULL,
                 add_disk},
-        {"for", 0, OPT_CALL, 0, "DURATION", "end after this time", NULL, set_for},
+        {"for", 0, OPT_CALL, 0, "DURATION", "end after this time; of an import: take this much", NULL,
+                set_for},
         {"max-size", 0, OPT_CALL, 0, "SIZE", "end when the tape has grown to about this size", NULL,
                 set_max_size},
         {"label", 0, OPT_STR, AT(label), "TEXT", "what to call the workload (default: FILE without .tape)",
@@ -81,11 +88,27 @@ static const struct opt opts[] = {
         {"open-max", 0, OPT_U64, AT(open_max), "N",
                 "places for I/Os in flight; up to a sixteenth of them taken, none is lost (default: 65536)",
                 NULL, NULL},
-        {"import", 0, OPT_CALL, 0, "FILE...", "make a tape of foreign traces instead", NULL, add_import},
+        {"import", 0, OPT_CALL, 0, "FILE...",
+                "make a tape of foreign traces, or of a part of a tape, instead; \"-\" is standard input",
+                NULL, add_import},
         {"format", 0, OPT_STR, AT(format), "NAME", "format of the imported files (default: by their content)",
                 NULL, NULL},
-        {"skip-bad", 0, OPT_FLAG, AT(skip_bad), NULL,
+        {"only", 0, OPT_CALL, 0, "STREAM", "import this stream (a device of the trace) only; may repeat",
+                NULL, add_only},
+        {"from", 0, OPT_DURATION, AT(from_ns), "DURATION",
+                "import from here on; this becomes the tape's begin", NULL, NULL},
+        {"skip-bad", 0, OPT_FLAG, AT(import.skip_bad), NULL,
                 "count what cannot be read in imported files, and go on", NULL, NULL},
+        {"sort-window", 0, OPT_CALL, 0, "N",
+                "sort so many records of an import by time at once (default: 16384)", NULL,
+                import_set_window},
+        {"time-unit", 0, OPT_CALL, 0, "UNIT", "unit of the times in fio's iolog: ns, us, ms, s (default: us)",
+                NULL, import_set_time_unit},
+        {"lba-unit", 0, OPT_CALL, 0, "SIZE", "unit of the LBAs in SPC traces (default: 512)", NULL,
+                import_set_lba_unit},
+        {"scrub", 0, OPT_FLAG, AT(import.scrub), NULL,
+                "of an imported tape: take out names, serial numbers, IQNs and paths, to publish it", NULL,
+                NULL},
         {"verbose", 'v', OPT_FLAG, AT(verbose), NULL, "show what libbpf and the kernel's verifier say", NULL,
                 NULL},
         {.name = NULL}};
@@ -106,19 +129,25 @@ static const char *const sections[] = {"Recording",
         "A kernel from 5.15 on with type information (/sys/kernel/btf/vmlinux), and root or the capabilities "
         "CAP_BPF "
         "and CAP_PERFMON.",
+        "Importing",
+        "All files of one import are merged by time into one tape. Compressed ones (gzip, zstd, xz) are read "
+        "as "
+        "they are. A line or record that cannot be read is an error, and then no tape is made; with "
+        "--skip-bad it "
+        "is counted. Times that go back are sorted, and counted.",
         "Examples",
         "  iotape-record -o web01.tape --disk /dev/vg0/web01 --for 10m\n"
         "  iotape-record -o fio.tape --disk /dev/loop0 -- fio job.fio\n"
-        "  iotape-record -o old.tape --import sda.blktrace.*",
+        "  iotape-record -o old.tape --import sda.blktrace.*\n"
+        "  iotape-record -o part.tape --import big.tape --from 10m --for 5m",
         NULL};
 
-static const struct opt_spec spec = {.name = "iotape-record",
+static const struct opt_spec bare_spec = {.name = "iotape-record",
         .usage = "-o FILE --disk DEVICE [--for DURATION] [-- COMMAND...]\n-o FILE --import FILE... [--format "
-                 "NAME]",
+                 "NAME] [--only STREAM] [--from DURATION] [--for DURATION]",
         .summary = "record a workload's block I/O to a tape",
         .opts = opts,
-        .word = add_file,
-        .sections = sections};
+        .word = add_file};
 
 static void on_stop(int number, siginfo_t *info, void *context)
 {
@@ -155,12 +184,13 @@ static int check(const struct options *o, struct err *e)
 {
     if (!o->output)
         return err_set(e, EINVAL, "no -o FILE: where to write the tape");
-    if (o->import && (o->disks.count || o->command || o->for_ns || o->max_bytes))
-        return err_set(e, EINVAL,
-                "--import makes a tape of files: it goes with no --disk, --for, --max-size or command");
-    if (!o->import && (o->format || o->skip_bad))
-        return err_set(e, EINVAL, "%s goes with --import only", o->format ? "--format" : "--skip-bad");
-    if (!o->import && o->disks.count == 0)
+    if (o->is_import && (o->disks.count || o->command || o->max_bytes))
+        return err_set(
+                e, EINVAL, "--import makes a tape of files: it goes with no --disk, --max-size or command");
+    const char *only = o->is_import ? NULL : import_only_option(o);
+    if (only)
+        return err_set(e, EINVAL, "%s goes with --import only", only);
+    if (!o->is_import && o->disks.count == 0)
         return err_set(e, EINVAL, "nothing to record: give --disk DEVICE, or --import FILE");
     if (o->command && !o->command[0])
         return err_set(e, EINVAL, "no command after --");
@@ -173,12 +203,18 @@ static void options_release(struct options *o)
 {
     free(o->disks.list);
     free(o->files.list);
+    free(o->only.list);
 }
 
 int main(int argc, char **argv)
 {
     struct options o CLEANUP(options_release) = {.stop = &stop};
     struct err e = {0};
+    CLEANUP_FREE char *formats = import_formats_help();
+    const char *all[sizeof sections / sizeof sections[0] + 2] = {"Import formats", formats ? formats : ""};
+    memcpy(all + 2, sections, sizeof sections);
+    struct opt_spec spec = bare_spec;
+    spec.sections = all;
     switch (opts_parse(&spec, argc, argv, &o, &o.command)) {
     case OPTS_EXIT_OK:
         return 0;
@@ -193,7 +229,7 @@ int main(int argc, char **argv)
         return 2;
     }
     status = output_check(o.output, &e);
-    if (status == 0 && o.import) {
+    if (status == 0 && o.is_import) {
         status = import_files(&o, &e);
     } else if (status == 0) {
         catch_signals();

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "formats/base/err.h"
+#include "formats/import.h"
 
 /* Words of the command line, in order. */
 struct words {
@@ -20,10 +21,11 @@ struct words {
 
 struct options {
     const char *output, *label, *format;
-    struct words disks, files;
-    uint64_t for_ns, max_bytes, open_max;
-    bool keep_names, skip_bad, verbose, import;
-    char **command; /* NULL: none */
+    struct words disks, files, only;
+    uint64_t from_ns, for_ns, max_bytes, open_max;
+    bool keep_names, verbose, is_import;
+    struct import_options import; /* what the command line says of them */
+    char **command;               /* NULL: none */
     const volatile sig_atomic_t
             *stop; /* 0, or the signal that ended the recording; negative: the terminal's */
 };

@@ -100,8 +100,8 @@ is "$status" 0 "--skip-bad: goes on behind it"
 like "$("$analyze" show --json "$tmp/bad.tape" | tr -d ' \n')" '"bad":"?1"?[,}]' "--skip-bad: counts it"
 rm -f "$tmp/bad.tape"
 echo hello >"$tmp/hello"
-refused "another file" "'$tmp/hello' is of no known format .*blktrace, fio_iolog" "$tmp/hello"
-refused "an unknown format" "unknown format 'x': known are blktrace, fio_iolog" "$tmp/hello" --format x
+refused "another file" "'$tmp/hello' is of no known format .*blktrace, .*fio_iolog" "$tmp/hello"
+refused "an unknown format" "unknown format 'x': known are blktrace, .*fio_iolog" "$tmp/hello" --format x
 refused "a missing file" ".*'$tmp/none': No such file or directory" "$tmp/none"
-refused "a directory" ".*'$tmp': Is a directory" "$tmp"
+refused "a directory" ".*'$tmp'.*: Is a directory" "$tmp"
 done_testing

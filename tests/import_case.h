@@ -28,6 +28,7 @@ struct import_case {
     int rc;
     struct err e;
     uint64_t elapsed_ns;
+    char note[256];
     struct tape_reader *reader; /* NULL where the import failed */
     struct block_record records[CASE_RECORDS_MAX];
     size_t count;
@@ -78,26 +79,44 @@ static inline void case_read_records(struct import_case *c)
     assert_int_equal(rc, 0);
 }
 
-/* Imports one path (NAME in the case's directory), by content. */
-static inline void case_import(struct import_case *c, const char *name)
+/* Imports files (NAMES in the case's directory, or paths, or "-"), by the content of the first or (format not
+ * NULL) as told. */
+static inline void case_import_files(
+        struct import_case *c, const char *const *names, size_t count, const char *format)
 {
     const struct import_ops *ops;
-    struct tape_info info = {.label = (char *)""};
-    struct tape_writer *w;
-    char path[96];
-    const char *const paths[] = {path};
+    struct tape_info info = {.label = strdup("")};
+    struct import_summary sum;
+    struct import_out *out;
+    char path[CASE_PATHS_MAX][96];
+    const char *paths[CASE_PATHS_MAX];
 
-    snprintf(path, sizeof path, "%s/%s", c->dir, name);
-    c->rc = import_find(path, NULL, &ops, &c->e);
-    if (c->rc)
-        return;
-    assert_int_equal(tape_writer_open(&w, c->tape, &info, &c->e), 0);
-    c->rc = ops->read(paths, 1, &c->opts, w, &c->elapsed_ns, &c->e);
+    assert_true(count <= CASE_PATHS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path[i], sizeof path[i], names[i][0] == '-' ? "%.0s%s" : "%s/%s", c->dir, names[i]);
+        paths[i] = path[i];
+    }
+    assert_int_equal(import_out_open(&out, c->tape, &info, &c->opts.part, &c->e), 0);
+    struct input standard = {0};
+    c->rc = import_find(paths[0], format, &standard, &ops, &c->e);
+    c->opts.standard = &standard;
     if (c->rc == 0)
-        assert_int_equal(tape_writer_finish(w, "import", c->elapsed_ns, &c->e), 0);
-    tape_writer_close(w, c->rc != 0);
+        c->rc = ops->read(paths, count, &c->opts, out, &c->e);
+    if (c->rc == 0)
+        c->rc = import_out_finish(out, "import", &sum, &c->e);
+    if (c->rc == 0) {
+        c->elapsed_ns = sum.elapsed_ns;
+        snprintf(c->note, sizeof c->note, "%s", sum.note);
+    }
+    import_out_close(out);
+    input_release(&standard);
     if (c->rc == 0)
         case_read_records(c);
+}
+
+static inline void case_import(struct import_case *c, const char *name)
+{
+    case_import_files(c, &name, 1, NULL);
 }
 
 /* The import must have failed with a text that contains `text`, and left no tape. */

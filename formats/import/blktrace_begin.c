@@ -7,7 +7,8 @@
 static uint16_t flags_of(const struct bt_event *ev, enum bt_class class)
 {
     static const struct {
-        uint16_t category, flag;
+        uint32_t category;
+        uint16_t flag;
     } map[] = {{BT_FLUSH, BLOCK_PREFLUSH}, {BT_FUA, BLOCK_FUA}, {BT_SYNC, BLOCK_SYNC}, {BT_META, BLOCK_META},
             {BT_AHEAD, BLOCK_READAHEAD}};
     uint16_t flags = 0;
@@ -39,6 +40,8 @@ static int record_of(struct bt_matcher *m, const struct bt_event *ev, struct bt_
     int rc;
 
     *r = (struct block_record){.t_ns = m->now_ns, .op = ops[class], .flags = flags_of(ev, class)};
+    if (class == BT_CLASS_WRITE && (ev->category & BT_WRITE_ZEROES))
+        r->op = BLOCK_WRITE_ZEROES;
     if (class != BT_CLASS_FLUSH) {
         rc = place_check(ev, sector, e);
         if (rc)
@@ -46,10 +49,10 @@ static int record_of(struct bt_matcher *m, const struct bt_event *ev, struct bt_
         r->offset_bytes = sector * BT_SECTOR;
         r->len_bytes = ev->bytes;
     }
-    rc = bt_device_stream(d, m->w, &r->stream, e);
+    rc = bt_device_stream(d, m->out, &r->stream, e);
     if (!rc)
         rc = bt_process_find(&m->processes, ev->pid, &process, e);
-    return rc ? rc : bt_process_issuer(&m->processes, process, m->w, m->keep_names, &r->issuer, e);
+    return rc ? rc : bt_process_issuer(&m->processes, process, m->out, m->keep_names, &r->issuer, e);
 }
 
 static int begin(struct bt_matcher *m, const struct bt_event *ev, uint16_t device, bool issued, struct err *e)

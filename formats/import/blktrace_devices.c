@@ -33,14 +33,14 @@ int bt_device_find(struct bt_devices *d, uint32_t number, uint16_t *index, struc
     return 0;
 }
 
-int bt_device_stream(struct bt_device *d, struct tape_writer *w, uint32_t *stream, struct err *e)
+int bt_device_stream(struct bt_device *d, struct import_out *out, uint32_t *stream, struct err *e)
 {
     char name[32];
     struct tape_stream s = {.name = name};
 
     if (d->stream == UINT32_MAX) {
         snprintf(name, sizeof name, "%u:%u", d->number >> MINOR_BITS, d->number & ((1u << MINOR_BITS) - 1));
-        int rc = tape_writer_stream(w, &s, &d->stream, e);
+        int rc = import_out_stream(out, &s, &d->stream, e);
         if (rc)
             return rc;
     }
@@ -100,7 +100,7 @@ int bt_process_find(struct bt_processes *t, uint32_t pid, struct bt_process **p,
     return 0;
 }
 
-int bt_process_issuer(struct bt_processes *t, struct bt_process *p, struct tape_writer *w, bool keep_names,
+int bt_process_issuer(struct bt_processes *t, struct bt_process *p, struct import_out *out, bool keep_names,
         uint32_t *issuer, struct err *e)
 {
     char name[64];
@@ -112,7 +112,7 @@ int bt_process_issuer(struct bt_processes *t, struct bt_process *p, struct tape_
             snprintf(name, sizeof name, "%s/%u", p->name[0] ? p->name : "process", p->pid);
         else
             snprintf(name, sizeof name, "process-%zu", t->issuers + 1);
-        int rc = tape_writer_issuer(w, name, &p->issuer, e);
+        int rc = import_out_issuer(out, name, &p->issuer, e);
         if (rc)
             return rc;
         t->issuers++;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "formats/base/err.h"
-#include "formats/tape.h"
+#include "formats/import/import_out.h"
 
 struct bt_device {
     uint32_t number;       /* the kernel's: major << 20 | minor */
@@ -31,7 +31,7 @@ struct bt_devices {
 /* The device with a number, new or known. */
 int bt_device_find(struct bt_devices *d, uint32_t number, uint16_t *index, struct err *e);
 /* Its stream, which is called "MAJOR:MINOR". */
-int bt_device_stream(struct bt_device *d, struct tape_writer *w, uint32_t *stream, struct err *e);
+int bt_device_stream(struct bt_device *d, struct import_out *out, uint32_t *stream, struct err *e);
 void bt_devices_release(struct bt_devices *d);
 
 struct bt_process {
@@ -49,7 +49,7 @@ struct bt_processes {
 int bt_process_find(struct bt_processes *t, uint32_t pid, struct bt_process **p, struct err *e);
 /* Its issuer: "process-N" in order of appearance, or with keep_names its own name and number. Beyond
  * TAPE_ISSUERS_MAX all are the last one. */
-int bt_process_issuer(struct bt_processes *t, struct bt_process *p, struct tape_writer *w, bool keep_names,
+int bt_process_issuer(struct bt_processes *t, struct bt_process *p, struct import_out *out, bool keep_names,
         uint32_t *issuer, struct err *e);
 void bt_processes_release(struct bt_processes *t);
 

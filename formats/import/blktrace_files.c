@@ -14,6 +14,8 @@
 
 #define SUFFIX ".blktrace."
 
+static const char *const packed[] = {"", ".gz", ".zst", ".xz"};
+
 void bt_files_release(struct bt_files *f)
 {
     for (size_t i = 0; i < f->count; i++)
@@ -50,7 +52,7 @@ static int add_one(struct bt_files *f, const char *path, struct err *e)
     return 0;
 }
 
-/* The CPU number that a file name ends with after `prefix`, or -1. */
+/* The CPU number that a file name ends with after `prefix` (the file may be packed), or -1. */
 static long cpu_of(const char *name, const char *prefix, size_t prefix_len)
 {
     const char *digits = name + prefix_len;
@@ -59,7 +61,10 @@ static long cpu_of(const char *name, const char *prefix, size_t prefix_len)
     if (strncmp(name, prefix, prefix_len) != 0)
         return -1;
     len = strspn(digits, "0123456789");
-    return len && len <= 6 && !digits[len] ? strtol(digits, NULL, 10) : -1;
+    for (size_t i = 0; len && len <= 6 && i < sizeof packed / sizeof *packed; i++)
+        if (strcmp(digits + len, packed[i]) == 0)
+            return strtol(digits, NULL, 10);
+    return -1;
 }
 
 static int compare_long(const void *a, const void *b)
@@ -69,12 +74,25 @@ static int compare_long(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* One CPU's file, packed or not; none where its name is not of our making ("x.blktrace.00"). */
+static int add_cpu(struct bt_files *f, const char *dir, const char *prefix, long cpu, struct err *e)
+{
+    char path[4096];
+
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+        if ((size_t)snprintf(path, sizeof path, "%s/%s%ld%s", dir, prefix, cpu, packed[i]) >= sizeof path)
+            return err_set(e, ENAMETOOLONG, "'%s/%s' is too long a name", dir, prefix);
+        if (access(path, F_OK) == 0)
+            return add_one(f, path, e);
+    }
+    return 0;
+}
+
 /* Adds DIR/PREFIX* for all CPUs. `prefix` ends with SUFFIX. */
 static int add_cpus(struct bt_files *f, const char *dir, const char *prefix, struct err *e)
 {
     CLEANUP_DIR DIR *d = opendir(dir);
     CLEANUP_FREE long *cpus = calloc(BT_FILES_MAX, sizeof *cpus);
-    char path[4096];
     size_t n = 0;
     int rc = 0;
 
@@ -87,10 +105,8 @@ static int add_cpus(struct bt_files *f, const char *dir, const char *prefix, str
     }
     qsort(cpus, n, sizeof *cpus, compare_long);
     for (size_t i = 0; !rc && i < n; i++) {
-        if ((size_t)snprintf(path, sizeof path, "%s/%s%ld", dir, prefix, cpus[i]) >= sizeof path)
-            return err_set(e, ENAMETOOLONG, "'%s/%s' is too long a name", dir, prefix);
-        if (access(path, F_OK) == 0) /* not so for "x.blktrace.00" */
-            rc = add_one(f, path, e);
+        if (i == 0 || cpus[i] != cpus[i - 1])
+            rc = add_cpu(f, dir, prefix, cpus[i], e);
     }
     return rc;
 }
@@ -128,6 +144,8 @@ int bt_files_add(struct bt_files *f, const char *path, struct err *e)
 
     if (!dir || !prefix)
         return err_sys(e, ENOMEM, "cannot read '%s'", path);
+    if (strcmp(path, "-") == 0)
+        return add_one(f, path, e);
     if (split_name(path, exists, dir, prefix))
         rc = add_cpus(f, dir, prefix, e);
     if (!rc && exists)

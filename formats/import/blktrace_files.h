@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Which files a blktrace consists of: blktrace writes one for each CPU, NAME.blktrace.CPU.
+ * Which files a blktrace consists of: blktrace writes one for each CPU, NAME.blktrace.CPU; people pack them
+ * (.gz, .zst, .xz).
  */
 #ifndef IOTAPE_BLKTRACE_FILES_H
 #define IOTAPE_BLKTRACE_FILES_H

@@ -12,20 +12,20 @@ static int no_memory(struct err *e)
     return err_sys(e, ENOMEM, "cannot follow the trace's I/O");
 }
 
-int bt_matcher_open(struct bt_matcher **out, struct tape_writer *w, bool keep_names, struct err *e)
+int bt_matcher_open(struct bt_matcher **matcher, struct import_out *out, bool keep_names, struct err *e)
 {
     struct bt_matcher *m = calloc(1, sizeof *m);
     int rc;
 
     if (!m)
         return no_memory(e);
-    m->w = w;
+    m->out = out;
     m->keep_names = keep_names;
     rc = bt_open_init(&m->open, e);
     if (rc)
         bt_matcher_close(m);
     else
-        *out = m;
+        *matcher = m;
     return rc;
 }
 
@@ -51,7 +51,7 @@ int bt_write_late(struct bt_matcher *m, struct bt_io *io, struct err *e)
     int rc = 0;
 
     if (io->state != BT_OPEN)
-        rc = tape_writer_late(m->w, io->ordinal, io->r.stream, io->r.t_ns, latency_of(io), io->r.error, e);
+        rc = import_out_late(m->out, io->ordinal, io->r.stream, io->r.t_ns, latency_of(io), io->r.error, e);
     bt_io_free(&m->open, io);
     return rc;
 }
@@ -63,7 +63,7 @@ static int write_first(struct bt_matcher *m, struct err *e)
     int rc;
 
     io->r.latency_ns = latency_of(io);
-    rc = tape_writer_add(m->w, &io->r, &io->ordinal, e);
+    rc = import_out_add(m->out, &io->r, &io->ordinal, e);
     m->records++;
     if (rc || io->state != BT_OPEN) {
         bt_io_free(&m->open, io);
@@ -105,6 +105,7 @@ static int write_ready(struct bt_matcher *m, struct err *e)
 
 static int take_note(struct bt_matcher *m, const struct bt_event *ev, struct err *e)
 {
+    struct tape_info *info = import_out_info(m->out);
     struct bt_process *p;
     int rc = 0;
 
@@ -112,6 +113,8 @@ static int take_note(struct bt_matcher *m, const struct bt_event *ev, struct err
         rc = bt_process_find(&m->processes, ev->pid, &p, e);
         if (!rc)
             memcpy(p->name, ev->name, sizeof p->name);
+    } else if (ev->action == BT_NOTE_TIMESTAMP && !info->started_unix_ns && ev->wall_ns > m->now_ns) {
+        info->started_unix_ns = ev->wall_ns - m->now_ns;
     } else if (ev->action > BT_NOTE_MESSAGE) {
         m->counts.unknown_actions++;
     }
@@ -175,6 +178,10 @@ int bt_matcher_take(struct bt_matcher *m, const struct bt_event *ev, struct err 
     m->devices.list[device].logs = true;
     m->devices.list[device].logged_as = device;
     m->devices.list[device].lost += ev->lost;
+    if (ev->category & BT_ZONES) {
+        m->counts.zone_operations += ev->action == BT_QUEUE;
+        return write_ready(m, e);
+    }
     rc = take_action(m, ev, device, e);
     return rc ? rc : write_ready(m, e);
 }
@@ -187,16 +194,16 @@ static void write_counts(struct bt_matcher *m)
         uint64_t count;
     } counts[] = {{"passthrough", c->queued_passthrough > c->issued_passthrough ? c->queued_passthrough
                                                                                 : c->issued_passthrough},
-            {"unknown_actions", c->unknown_actions}, {"from_issue", c->from_issue},
-            {"unmatched_completions", c->unmatched}, {"queued_again", c->queued_again},
-            {"completions_not_awaited", c->forgotten}};
+            {"unknown_actions", c->unknown_actions}, {"other_operations", c->zone_operations},
+            {"from_issue", c->from_issue}, {"unmatched_completions", c->unmatched},
+            {"queued_again", c->queued_again}, {"completions_not_awaited", c->forgotten}};
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].count)
-            tape_writer_count(m->w, counts[i].name, counts[i].count);
+            import_out_count(m->out, counts[i].name, counts[i].count);
     for (size_t i = 0; i < m->devices.count; i++)
         if (m->devices.list[i].lost)
-            tape_writer_lost(m->w, m->devices.list[i].stream, m->devices.list[i].lost);
+            import_out_lost(m->out, m->devices.list[i].stream, m->devices.list[i].lost);
 }
 
 int bt_matcher_finish(struct bt_matcher *m, uint64_t *records, uint64_t *elapsed_ns, struct err *e)

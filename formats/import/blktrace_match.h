@@ -17,7 +17,7 @@
 
 #include "formats/base/err.h"
 #include "formats/import/blktrace_read.h"
-#include "formats/tape.h"
+#include "formats/import/import_out.h"
 
 /* An end that may come later than the first is waited for as long, and an I/O without an end holds
  * back what arrived after it as long. */
@@ -25,7 +25,7 @@
 
 struct bt_matcher;
 
-int bt_matcher_open(struct bt_matcher **m, struct tape_writer *w, bool keep_names, struct err *e);
+int bt_matcher_open(struct bt_matcher **m, struct import_out *out, bool keep_names, struct err *e);
 void bt_matcher_close(struct bt_matcher *m); /* NULL is allowed */
 
 /* Takes the next event; times must not go back. The first event's time is the tape's start. -EBADMSG for

@@ -6,14 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/import/blktrace_event.h"
 #include "formats/import/blktrace_files.h"
 #include "formats/import/input.h"
 
-#define MAGIC        0x65617400u
-#define MAGIC_MASK   0xffffff00u
-#define VERSION      7
-#define EVENT_BYTES  48
-#define CGROUP_BYTES 8
 #define COUNTERS_MAX 64 /* sequences followed in one file */
 
 /* The latest sequence number of a CPU, and that of one device on it. */
@@ -24,7 +20,7 @@ struct counter {
 struct cpu_file {
     struct input in;
     struct bt_event next;
-    bool swapped;
+    struct bt_layout layout;
     uint64_t latest_ns;
     struct counter by_cpu[COUNTERS_MAX], by_device[COUNTERS_MAX];
     size_t cpus, devices;
@@ -36,69 +32,10 @@ struct bt_input {
     struct cpu_file *files;
     uint16_t *heap; /* of files with a next event, the earliest at [0] */
     size_t heap_count;
+    struct input *standard;
     bool skip_bad;
     uint64_t bad, disorder;
 };
-
-static uint32_t get32(const struct cpu_file *f, const uint8_t *at)
-{
-    uint32_t v;
-
-    memcpy(&v, at, sizeof v);
-    return f->swapped ? __builtin_bswap32(v) : v;
-}
-
-static uint64_t get64(const struct cpu_file *f, const uint8_t *at)
-{
-    uint64_t v;
-
-    memcpy(&v, at, sizeof v);
-    return f->swapped ? __builtin_bswap64(v) : v;
-}
-
-static uint16_t get16(const struct cpu_file *f, const uint8_t *at)
-{
-    uint16_t v;
-
-    memcpy(&v, at, sizeof v);
-    return f->swapped ? __builtin_bswap16(v) : v;
-}
-
-/* Remap and split payloads are big-endian whatever the machine (__be32, __be64). */
-static uint64_t get_be(const uint8_t *at, size_t bytes)
-{
-    uint64_t v = 0;
-
-    for (size_t i = 0; i < bytes; i++)
-        v = v << 8 | at[i];
-    return v;
-}
-
-/* ---- one event ---- */
-
-static void payload_take(struct bt_event *ev, const uint8_t *pdu, size_t len, bool cgroup)
-{
-    if (cgroup && len >= CGROUP_BYTES) {
-        pdu += CGROUP_BYTES;
-        len -= CGROUP_BYTES;
-    }
-    if (ev->category & BT_NOTIFY) {
-        if (ev->action == BT_NOTE_PROCESS)
-            memcpy(ev->name, pdu, len < sizeof ev->name - 1 ? len : sizeof ev->name - 1);
-    } else if (ev->action == BT_REMAP && len >= 16) {
-        ev->remap.from = (uint32_t)get_be(pdu, 4);
-        ev->remap.to = (uint32_t)get_be(pdu + 4, 4);
-        ev->remap.from_sector = get_be(pdu + 8, 8);
-    } else if (ev->action == BT_SPLIT && len >= 8) {
-        ev->split = get_be(pdu, 8);
-    }
-}
-
-/* The kernel stores -errno in 16 bits; old ones stored it as it was. */
-static uint16_t errno_of(uint16_t stored)
-{
-    return stored & 0x8000 ? (uint16_t)-stored : stored;
-}
 
 /* What is missing before sequence number `now`, modulo 2^32 as the kernel counts. A number that does not
  * go on (the first, a restart) says nothing; then *back is set. */
@@ -135,35 +72,26 @@ static void count_lost(struct cpu_file *f, struct bt_event *ev, uint32_t sequenc
     ev->lost = by_device < by_cpu || f->numbers_each_device ? by_device : by_cpu;
 }
 
-static void event_take(struct cpu_file *f, const uint8_t *at, size_t pdu_len, struct bt_event *ev)
+static void take_event(struct cpu_file *f, size_t pdu_len, struct bt_event *ev)
 {
-    uint32_t action = get32(f, at + 28);
+    struct bt_numbers n;
 
-    *ev = (struct bt_event){
-            .t_ns = get64(f, at + 8),
-            .sector = get64(f, at + 16),
-            .bytes = get32(f, at + 24),
-            .category = (uint16_t)(action >> 16),
-            .action = (uint16_t)(action & ~(uint32_t)BT_CGROUP),
-            .pid = get32(f, at + 32),
-            .device = get32(f, at + 36),
-            .error = errno_of(get16(f, at + 44)),
-            .at_byte = f->in.byte,
-    };
-    payload_take(ev, at + EVENT_BYTES, pdu_len, action & BT_CGROUP);
-    count_lost(f, ev, get32(f, at + 4), get32(f, at + 40));
+    bt_event_decode(&f->layout, f->in.buffer + f->in.begin, pdu_len, ev, &n);
+    ev->at_byte = f->in.byte;
+    count_lost(f, ev, n.sequence, n.cpu);
+    input_take(&f->in, f->layout.event_bytes + pdu_len);
 }
 
-/* Whether an event of our version begins at `at`; sets the byte order. */
-static bool magic_known(struct cpu_file *f, const uint8_t *at)
+/* Whether an event begins at `at`. A file has one version and byte order: that of its first event. */
+static bool begins_event(struct cpu_file *f, const uint8_t *at)
 {
-    for (int swapped = 0; swapped < 2; swapped++) {
-        f->swapped = swapped;
-        if (get32(f, at) == (MAGIC | VERSION))
-            return true;
-    }
-    f->swapped = false;
-    return false;
+    struct bt_layout l;
+
+    if (!bt_layout_find(&l, at) ||
+            (f->layout.version && (l.version != f->layout.version || l.swapped != f->layout.swapped)))
+        return false;
+    f->layout = l;
+    return true;
 }
 
 /* Says what is wrong with the `have` bytes that are left (0: nothing is). */
@@ -172,20 +100,28 @@ static int event_check(struct cpu_file *f, size_t have, size_t *pdu_len, struct 
     const uint8_t *at = f->in.buffer + f->in.begin;
     const char *path = f->in.path;
 
-    if (have < EVENT_BYTES)
-        return err_set(e, EBADMSG,
-                "'%s' is cut off at byte %" PRIu64 ": an event has %d bytes, %zu are there", path, f->in.byte,
-                EVENT_BYTES, have);
-    if (!magic_known(f, at)) {
-        uint32_t le = get32(f, at), be = __builtin_bswap32(le);
-        if ((le & MAGIC_MASK) == MAGIC || (be & MAGIC_MASK) == MAGIC)
+    if (have >= BT_MAGIC_BYTES && !begins_event(f, at)) {
+        unsigned version = bt_version_of(at);
+        if (version && f->layout.version)
             return err_set(e, EBADMSG,
-                    "'%s', byte %" PRIu64 ": blktrace version %u cannot be read, only version %d", path,
-                    f->in.byte, ((le & MAGIC_MASK) == MAGIC ? le : be) & 0xff, VERSION);
+                    "'%s', byte %" PRIu64
+                    ": an event of version %u or the other byte order in a trace of version %u",
+                    path, f->in.byte, version, f->layout.version);
+        if (version)
+            return err_set(e, EBADMSG,
+                    "'%s', byte %" PRIu64 ": blktrace version %u cannot be read, only 7 and 8", path,
+                    f->in.byte, version);
+        uint32_t magic;
+        memcpy(&magic, at, sizeof magic);
         return err_set(e, EBADMSG, "'%s', byte %" PRIu64 ": no event begins here (magic number 0x%08x)", path,
-                f->in.byte, le);
+                f->in.byte, magic);
     }
-    *pdu_len = get16(f, at + 46);
+    size_t want = have < BT_MAGIC_BYTES ? BT_EVENT_BYTES_MIN : f->layout.event_bytes;
+    if (have < want)
+        return err_set(e, EBADMSG,
+                "'%s' is cut off at byte %" PRIu64 ": an event has %zu bytes, %zu are there", path,
+                f->in.byte, want, have);
+    *pdu_len = bt_pdu_len(&f->layout, at);
     return 0;
 }
 
@@ -195,12 +131,33 @@ static int resynchronise(struct cpu_file *f, struct err *e)
     long have;
 
     input_take(&f->in, 1);
-    while ((have = input_need(&f->in, EVENT_BYTES, e)) >= EVENT_BYTES) {
-        if (magic_known(f, f->in.buffer + f->in.begin))
+    while ((have = input_need(&f->in, BT_EVENT_BYTES_MIN, e)) >= BT_EVENT_BYTES_MIN) {
+        if (begins_event(f, f->in.buffer + f->in.begin))
             return 1;
         input_take(&f->in, 1);
     }
     return have < 0 ? (int)have : 0;
+}
+
+/* Makes all of the next event's bytes available: 1, 0 at the file's end, -EBADMSG, or -errno in *e. */
+static int event_need(struct cpu_file *f, size_t *pdu_len, struct err *bad, struct err *e)
+{
+    long have = input_need(&f->in, BT_EVENT_BYTES_MAX, e);
+
+    if (have <= 0)
+        return (int)have;
+    int rc = event_check(f, (size_t)have, pdu_len, bad);
+    if (rc)
+        return rc;
+    size_t want = f->layout.event_bytes + *pdu_len;
+    have = input_need(&f->in, want, e);
+    if (have < 0)
+        return (int)have;
+    if ((size_t)have < want)
+        return err_set(bad, EBADMSG,
+                "'%s' is cut off at byte %" PRIu64 ": the event there has %zu bytes, %ld are there",
+                f->in.path, f->in.byte, want, have);
+    return 1;
 }
 
 /* The next event of one file: 1, 0 at its end, or -errno. */
@@ -209,24 +166,13 @@ static int file_next(struct bt_input *m, struct cpu_file *f, struct err *e)
     for (;;) {
         struct err bad = {0};
         size_t pdu_len = 0;
-        long have = input_need(&f->in, EVENT_BYTES, e);
-        if (have <= 0)
-            return (int)have;
-        int rc = event_check(f, (size_t)have, &pdu_len, &bad);
-        if (!rc) {
-            have = input_need(&f->in, EVENT_BYTES + pdu_len, e);
-            if (have < 0)
-                return (int)have;
-            if ((size_t)have < EVENT_BYTES + pdu_len)
-                rc = err_set(&bad, EBADMSG,
-                        "'%s' is cut off at byte %" PRIu64 ": the event there has %zu bytes, %ld are there",
-                        f->in.path, f->in.byte, EVENT_BYTES + pdu_len, have);
-        }
-        if (!rc) {
-            event_take(f, f->in.buffer + f->in.begin, pdu_len, &f->next);
-            input_take(&f->in, EVENT_BYTES + pdu_len);
-            return 1;
-        }
+        int rc = event_need(f, &pdu_len, &bad, e);
+        if (rc > 0)
+            take_event(f, pdu_len, &f->next);
+        if (rc >= 0)
+            return rc;
+        if (!bad.code)
+            return rc;
         if (!m->skip_bad) {
             if (e)
                 *e = bad;
@@ -272,7 +218,7 @@ static int files_open(struct bt_input *m, struct err *e)
     if (!m->files || !m->heap)
         return err_sys(e, ENOMEM, "cannot read '%s'", m->names.list[0]);
     for (size_t i = 0; i < m->names.count; i++) {
-        int rc = input_open(&m->files[i].in, m->names.list[i], e);
+        int rc = input_open(&m->files[i].in, m->names.list[i], m->standard, e);
         if (!rc)
             rc = file_next(m, &m->files[i], e);
         if (rc < 0)
@@ -285,7 +231,8 @@ static int files_open(struct bt_input *m, struct err *e)
     return 0;
 }
 
-int bt_input_open(struct bt_input **in, const char *const *paths, size_t count, bool skip_bad, struct err *e)
+int bt_input_open(struct bt_input **in, const char *const *paths, size_t count, bool skip_bad,
+        struct input *standard, struct err *e)
 {
     struct bt_input *m = calloc(1, sizeof *m);
     int rc = 0;
@@ -293,6 +240,7 @@ int bt_input_open(struct bt_input **in, const char *const *paths, size_t count, 
     if (!m)
         return err_sys(e, ENOMEM, "cannot read '%s'", paths[0]);
     m->skip_bad = skip_bad;
+    m->standard = standard;
     for (size_t i = 0; !rc && i < count; i++)
         rc = bt_files_add(&m->names, paths[i], e);
     if (!rc)
@@ -368,10 +316,5 @@ bool bt_input_stands_for(const char *path)
 
 bool bt_input_probe(const uint8_t *head, size_t len)
 {
-    uint32_t magic;
-
-    if (len < 4)
-        return false;
-    memcpy(&magic, head, sizeof magic);
-    return (magic & MAGIC_MASK) == MAGIC || (__builtin_bswap32(magic) & MAGIC_MASK) == MAGIC;
+    return len >= BT_MAGIC_BYTES && bt_version_of(head) != 0;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * blktrace's binary format, version 7: struct blk_io_trace of 48 bytes, then pdu_len bytes of payload
- * (Linux, include/uapi/linux/blktrace_api.h; written in the byte order of the traced machine). One file
- * for each CPU, all of which are merged by time here.
+ * blktrace's binary files: one for each CPU, all of which are merged by time here.
  */
 #ifndef IOTAPE_BLKTRACE_READ_H
 #define IOTAPE_BLKTRACE_READ_H
@@ -12,8 +10,9 @@
 #include <stdint.h>
 
 #include "formats/base/err.h"
+#include "formats/import/input.h"
 
-/* Categories, the action's upper 16 bits (enum blktrace_cat). */
+/* Categories, the action from its bit 16 on (enum blktrace_cat); from 1 << 16 on only in version 8. */
 enum {
     BT_READ = 1 << 0,
     BT_WRITE = 1 << 1,
@@ -25,6 +24,8 @@ enum {
     BT_META = 1 << 12,
     BT_DISCARD = 1 << 13,
     BT_FUA = 1 << 15,
+    BT_ZONES = 0x3f << 16, /* append, reset, reset all, finish, open, close */
+    BT_WRITE_ZEROES = 1 << 22,
 };
 
 /* Actions, the lower 16 bits (enum blktrace_act). With BT_CGROUP an 8-byte id precedes the payload. */
@@ -56,7 +57,8 @@ enum { BT_NOTE_PROCESS, BT_NOTE_TIMESTAMP, BT_NOTE_MESSAGE };
 struct bt_event {
     uint64_t t_ns, sector;
     uint32_t bytes, pid, device;
-    uint16_t category, action;
+    uint32_t category;
+    uint16_t action;
     uint16_t error; /* errno */
     uint16_t file;
     uint32_t lost;    /* events that are missing before this one, by its sequence number */
@@ -65,9 +67,10 @@ struct bt_event {
         struct {
             uint32_t from, to; /* devices */
             uint64_t from_sector;
-        } remap;        /* BT_REMAP; a short payload leaves from = to = 0 */
-        uint64_t split; /* BT_SPLIT: sector of the rest, 0 where it is not said */
-        char name[16];  /* BT_NOTE_PROCESS, with its final 0 */
+        } remap;          /* BT_REMAP; a short payload leaves from = to = 0 */
+        uint64_t split;   /* BT_SPLIT: sector of the rest, 0 where it is not said */
+        char name[16];    /* BT_NOTE_PROCESS, with its final 0 */
+        uint64_t wall_ns; /* BT_NOTE_TIMESTAMP: since 1970 */
     };
 };
 
@@ -75,7 +78,8 @@ struct bt_input;
 
 /* Opens `paths` and the files of other CPUs beside them: `x.blktrace.0`, and also a base name `x`, stand
  * for all of x.blktrace.N. */
-int bt_input_open(struct bt_input **in, const char *const *paths, size_t count, bool skip_bad, struct err *e);
+int bt_input_open(struct bt_input **in, const char *const *paths, size_t count, bool skip_bad,
+        struct input *standard, struct err *e);
 void bt_input_close(struct bt_input *in); /* NULL is allowed */
 
 /* The event with the lowest time among the files' next ones: 1, 0 at the end of all, or -errno with file

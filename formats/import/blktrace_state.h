@@ -15,11 +15,11 @@
 /* What is worth telling, in the tape's counts. */
 struct bt_counts {
     uint64_t queued_passthrough, issued_passthrough, unknown_actions, from_issue, unmatched, queued_again,
-            forgotten;
+            forgotten, zone_operations;
 };
 
 struct bt_matcher {
-    struct tape_writer *w;
+    struct import_out *out;
     bool keep_names, begun;
     struct bt_open open;
     struct bt_devices devices;

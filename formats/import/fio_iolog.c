@@ -1,107 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * fio's iolog, version 3 (fio, HOWTO, "Trace file format v3"; iolog.c, log_io_u and log_file):
+ * fio's iolog, versions 2 and 3 (fio, HOWTO, "Trace file format"; iolog.c, log_io_u and log_file):
  *
- *     fio version 3 iolog
- *     TIMESTAMP FILE add|open|close
- *     TIMESTAMP FILE ACTION OFFSET LENGTH
+ *     fio version 3 iolog                            fio version 2 iolog
+ *     TIMESTAMP FILE add|open|close                  FILE add|open|close
+ *     TIMESTAMP FILE ACTION OFFSET LENGTH            FILE ACTION OFFSET LENGTH
  *
- * The time stamp is in microseconds since the run began: log_io_u writes utime_since_now(), and on reading
- * iolog_delay() takes the differences as microseconds. The actions are io_ddir_name()'s: read, write,
- * trim, sync, datasync, sync_file_range, syncfs, wait. One file is one stream. Latencies are unknown. A
- * "wait" does nothing in version 3: fio ignores it, and here it is counted.
+ * Version 3: the time stamp is in microseconds since the run began: log_io_u writes utime_since_now(), and on
+ * reading iolog_delay() takes the differences as microseconds. (--time-unit: for logs of other writers.) A
+ * "wait" does nothing there: fio ignores it, and here it is counted. Version 2 has no times but "FILE wait
+ * MICROSECONDS 0", each relative to the one before: an I/O's time is their sum. The actions are
+ * io_ddir_name()'s: read, write, trim, sync, datasync, sync_file_range, syncfs, wait. One file is one stream.
+ * Latencies come from a latency log, where one is given beside the iolog.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
-#include "formats/import.h"
-#include "formats/import/input.h"
-#include "formats/import/sorter.h"
+#include "formats/import/fio_latency.h"
+#include "formats/import/flow.h"
+#include "formats/import/number.h"
 
 #define HEADER   "fio version 3 iolog"
 #define HEADER_2 "fio version 2 iolog"
-#define WINDOW   16384
 
-struct log_file {
-    char *name;
-    uint32_t stream;
-    bool used; /* it has a stream */
-};
-
-struct fio_import {
+struct fio {
     const struct import_options *opts;
-    struct tape_writer *w;
-    struct sorter *sorter;
-    struct log_file *files;
-    size_t file_count, last_file;
-    uint32_t issuer;
-    uint64_t last_ns; /* of any line */
-    uint64_t bad, waits, ranges, records;
+    struct fio_latency *latency; /* NULL: none is known */
+    unsigned version;            /* 0: the heading was not read yet */
+    uint64_t unit_ns;
+    uint64_t waited_ns; /* version 2 */
+    uint64_t waits, ranges;
 };
-
-static void import_release(struct fio_import *im)
-{
-    for (size_t i = 0; i < im->file_count; i++)
-        free(im->files[i].name);
-    free(im->files);
-    sorter_close(im->sorter);
-}
-
-/* ---- files ---- */
-
-static int file_find(struct fio_import *im, const char *name, size_t *index, struct err *e)
-{
-    struct log_file *more;
-
-    *index = im->last_file;
-    if (im->file_count && strcmp(im->files[im->last_file].name, name) == 0)
-        return 0;
-    for (size_t i = 0; i < im->file_count; i++) {
-        if (strcmp(im->files[i].name, name) == 0) {
-            *index = im->last_file = i;
-            return 0;
-        }
-    }
-    if (im->file_count == TAPE_STREAMS_MAX)
-        return err_set(e, E2BIG, "more than %d files", TAPE_STREAMS_MAX);
-    more = realloc(im->files, (im->file_count + 1) * sizeof *more);
-    if (!more)
-        return err_sys(e, ENOMEM, "cannot keep a file's name");
-    im->files = more;
-    more[im->file_count] = (struct log_file){.name = strdup(name)};
-    if (!more[im->file_count].name)
-        return err_sys(e, ENOMEM, "cannot keep a file's name");
-    *index = im->last_file = im->file_count++;
-    return 0;
-}
-
-/* Paths are personal: a device keeps its name below /dev, another file is numbered. */
-static int file_stream(struct fio_import *im, size_t index, uint32_t *stream, struct err *e)
-{
-    struct log_file *f = &im->files[index];
-    char name[32];
-    struct tape_stream s = {.name = f->name};
-
-    if (!f->used) {
-        snprintf(name, sizeof name, "file-%zu", index + 1);
-        if (!im->opts->keep_names)
-            s.name = strncmp(f->name, "/dev/", 5) == 0 && f->name[5] && !strchr(f->name + 5, '/')
-                             ? f->name + 5
-                             : name;
-        int rc = tape_writer_stream(im->w, &s, &f->stream, e);
-        if (rc)
-            return rc;
-        f->used = true;
-    }
-    *stream = f->stream;
-    return 0;
-}
-
-/* ---- lines ---- */
 
 struct action {
     const char *name;
@@ -133,213 +65,245 @@ static const struct action *action_find(const char *name)
 
 /* One line, cut in place. */
 struct log_line {
-    uint64_t t_us, offset_bytes, len_bytes;
+    uint64_t t_ns, offset_bytes, len_bytes;
     const char *file;
     const struct action *action;
 };
 
-static int number(const char *text, const char *what, uint64_t *value, struct err *e)
-{
-    uint64_t v = 0;
-    const char *p = text;
-
-    for (; *p >= '0' && *p <= '9'; p++)
-        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
-            return err_set(e, EBADMSG, "%s '%s' is too large", what, text);
-    if (p == text || *p)
-        return err_set(e, EBADMSG, "%s '%s' is not a number", what, text);
-    *value = v;
-    return 0;
-}
-
-static int line_numbers(struct log_line *l, char *const field[], size_t fields, struct err *e)
+static int line_numbers(
+        const struct fio *fio, struct log_line *l, char *const *field, bool has_place, struct err *e)
 {
     uint64_t end;
-    int rc;
+    int rc = 0;
 
-    rc = number(field[0], "time stamp", &l->t_us, e);
-    if (!rc && l->t_us > UINT64_MAX / NS_PER_US)
-        rc = err_set(e, EBADMSG, "time stamp '%s' is too large", field[0]);
-    if (!rc && fields == 5)
-        rc = number(field[3], "offset", &l->offset_bytes, e);
-    if (!rc && fields == 5)
-        rc = number(field[4], "length", &l->len_bytes, e);
-    if (!rc && __builtin_add_overflow(l->offset_bytes, l->len_bytes, &end))
-        rc = err_set(e, EBADMSG, "offset '%s' and length '%s' exceed 64 bits", field[3], field[4]);
+    l->t_ns = fio->waited_ns;
+    if (fio->version == 3)
+        rc = number_scaled(*field++, "time stamp", fio->unit_ns, &l->t_ns, e);
+    if (!rc && has_place)
+        rc = number_whole(field[2], "offset", &l->offset_bytes, e);
+    if (!rc && has_place)
+        rc = number_whole(field[3], "length", &l->len_bytes, e);
+    if (!rc && l->action->kind != WAIT && __builtin_add_overflow(l->offset_bytes, l->len_bytes, &end))
+        rc = err_set(e, EBADMSG, "offset '%s' and length '%s' exceed 64 bits", field[2], field[3]);
     return rc;
 }
 
-static int line_parse(char *text, struct log_line *l, struct err *e)
+static int line_parse(const struct fio *fio, char *text, struct log_line *l, struct err *e)
 {
+    size_t fields = 0, stamp = fio->version == 3, few = 2 + stamp, many = 4 + stamp;
     char *field[6], *save = NULL;
-    size_t fields = 0;
 
-    for (char *f = strtok_r(text, " \t\r", &save); f && fields < 6; f = strtok_r(NULL, " \t\r", &save))
+    for (char *f = strtok_r(text, " \t\r", &save); f && fields <= many; f = strtok_r(NULL, " \t\r", &save))
         field[fields++] = f;
-    if (fields != 3 && fields != 5)
-        return err_set(e, EBADMSG, "%zu%s fields instead of 3 or 5", fields, fields == 6 ? " or more" : "");
-    *l = (struct log_line){.file = field[1], .action = action_find(field[2])};
+    if (fields != few && fields != many)
+        return err_set(e, EBADMSG, "%zu%s fields instead of %zu or %zu", fields,
+                fields > many ? " or more" : "", few, many);
+    *l = (struct log_line){.file = field[stamp], .action = action_find(field[stamp + 1])};
     if (!l->action)
-        return err_set(e, EBADMSG, "unknown action '%s'", field[2]);
-    if ((l->action->kind == FILE_ACTION) != (fields == 3) && l->action->kind != WAIT)
-        return err_set(e, EBADMSG, "%zu fields do not go with action '%s'", fields, field[2]);
-    return line_numbers(l, field, fields, e);
+        return err_set(e, EBADMSG, "unknown action '%s'", field[stamp + 1]);
+    if ((l->action->kind == FILE_ACTION) != (fields == few) && l->action->kind != WAIT)
+        return err_set(e, EBADMSG, "%zu fields do not go with action '%s'", fields, l->action->name);
+    return line_numbers(fio, l, field, fields == many, e);
 }
 
-/* ---- records ---- */
-
-static int record_write(struct fio_import *im, struct err *e)
+/* Paths are personal: a device keeps its name below /dev, another file is numbered. */
+static int stream_of(struct flow *f, const char *file, uint32_t *stream, struct err *e)
 {
-    struct block_record r;
+    bool device = strncmp(file, "/dev/", 5) == 0 && file[5] && !strchr(file + 5, '/');
 
-    if (!sorter_pop(im->sorter, &r))
+    if (device && !f->opts->keep_names)
+        file += 5;
+    return flow_stream(f, file, strlen(file), device ? NULL : "file", stream, e);
+}
+
+static int wait_take(struct fio *fio, const struct log_line *l, struct err *e)
+{
+    uint64_t ns;
+
+    fio->waits++;
+    if (fio->version == 3)
         return 0;
-    im->records++;
-    int rc = tape_writer_add(im->w, &r, NULL, e);
+    if (__builtin_mul_overflow(l->offset_bytes, fio->unit_ns, &ns) ||
+            __builtin_add_overflow(fio->waited_ns, ns, &fio->waited_ns))
+        return err_set(e, EBADMSG, "waits add up to more than 64 bits of ns");
+    return 0;
+}
+
+/* 1 where the line is an I/O, 0 for another one, or -errno. */
+static int line_take(struct flow *f, char *text, struct block_record *r, struct err *e)
+{
+    struct fio *fio = f->format->own;
+    struct log_line l;
+    int rc = line_parse(fio, text, &l, e);
+
+    if (!rc && l.action->kind == WAIT)
+        rc = wait_take(fio, &l, e);
+    if (rc)
+        return rc;
+    uint64_t t_ns = fio->version == 2 ? fio->waited_ns : l.t_ns;
+    if (t_ns > f->seen_ns)
+        f->seen_ns = t_ns;
+    if (l.action->kind == WAIT || l.action->kind == FILE_ACTION)
+        return 0;
+    *r = (struct block_record){
+            .t_ns = t_ns, .latency_ns = TAPE_UNKNOWN, .issuer = f->issuer, .op = (uint8_t)l.action->op};
+    if (r->op != BLOCK_FLUSH) {
+        r->offset_bytes = l.offset_bytes;
+        r->len_bytes = l.len_bytes;
+    }
+    fio->ranges += l.action->kind == RANGE;
+    rc = stream_of(f, l.file, &r->stream, e);
     return rc ? rc : 1;
 }
 
-static int record_take(struct fio_import *im, const struct log_line *l, struct err *e)
-{
-    struct block_record r = {.t_ns = l->t_us * NS_PER_US,
-            .latency_ns = TAPE_UNKNOWN,
-            .issuer = im->issuer,
-            .op = (uint8_t)l->action->op};
-    size_t index;
-    int rc = file_find(im, l->file, &index, e);
-
-    if (!rc)
-        rc = file_stream(im, index, &r.stream, e);
-    if (!rc && sorter_full(im->sorter))
-        rc = record_write(im, e);
-    if (rc < 0)
-        return rc;
-    if (r.op != BLOCK_FLUSH) {
-        r.offset_bytes = l->offset_bytes;
-        r.len_bytes = l->len_bytes;
-    }
-    rc = sorter_push(im->sorter, r.t_ns, &r, e);
-    if (rc)
-        return rc;
-    im->ranges += l->action->kind == RANGE;
-    return 0;
-}
-
-/* -EBADMSG for a line that --skip-bad may leave out. */
-static int line_take(struct fio_import *im, char *text, struct err *e)
-{
-    struct log_line l;
-    int rc = line_parse(text, &l, e);
-
-    if (rc)
-        return rc;
-    if (l.action->kind == WAIT)
-        im->waits++;
-    else if (l.action->kind != FILE_ACTION)
-        rc = record_take(im, &l, e);
-    if (!rc && l.t_us * NS_PER_US > im->last_ns)
-        im->last_ns = l.t_us * NS_PER_US;
-    return rc;
-}
-
-static int header_take(struct input *in, struct err *e)
+static int header_take(struct fio *fio, struct input *in, struct err *e)
 {
     char *text;
     int rc = input_line(in, &text, e);
 
     if (rc < 0)
-        return rc;
+        return rc == -EBADMSG ? err_set(e, EINVAL, "'%s':1: the line is not '" HEADER "'", in->path) : rc;
     if (rc == 0)
         return err_set(e, EINVAL, "'%s': the file is empty", in->path);
     text[strcspn(text, "\r")] = '\0';
-    if (strcmp(text, HEADER_2) == 0)
-        return err_set(e, ENOTSUP, "'%s':1: fio's iolog version 2 cannot be read yet", in->path);
-    if (strcmp(text, HEADER) != 0)
-        return err_set(e, EINVAL, "'%s':1: the line is not '" HEADER "'", in->path);
-    return 0;
+    fio->version = strcmp(text, HEADER) == 0 ? 3 : strcmp(text, HEADER_2) == 0 ? 2 : 0;
+    return fio->version ? 0 : err_set(e, EINVAL, "'%s':1: the line is not '" HEADER "'", in->path);
 }
 
-static int file_read(struct fio_import *im, struct input *in, struct err *e)
+static int next(struct flow *f, struct flow_file *file, struct block_record *r, struct err *e)
 {
-    int rc = header_take(in, e);
+    struct fio *fio = f->format->own;
+    struct input *in = &file->in;
+    char *text;
+    int rc = fio->version ? 0 : header_take(fio, in, e);
 
     if (rc)
         return rc;
-    for (;;) {
-        struct err bad = {0};
-        char *text;
-        rc = input_line(in, &text, &bad);
-        if (rc == 0)
-            return 0;
-        if (rc > 0) {
-            rc = line_take(im, text, &bad);
-            if (rc)
-                err_prefix(&bad, "'%s':%" PRIu64, in->path, in->line);
-        }
-        if (rc == -EBADMSG && im->opts->skip_bad)
-            im->bad++;
-        else if (rc) {
-            if (e)
-                *e = bad;
-            return rc;
-        }
+    while ((rc = input_line(in, &text, e)) > 0) {
+        rc = line_take(f, text, r, e);
+        if (rc < 0)
+            return err_prefix(e, "'%s':%" PRIu64, in->path, in->line);
+        if (rc > 0)
+            return 1;
     }
+    return rc;
 }
 
-static int import_finish(struct fio_import *im, const char *path, struct err *e)
+static int complete(struct flow *f, struct block_record *r, struct err *e)
 {
-    int rc;
+    struct fio *fio = f->format->own;
 
-    while ((rc = record_write(im, e)) > 0)
-        ;
-    if (rc)
-        return rc;
-    if (!im->records)
-        return err_set(e, EINVAL, "'%s': there is no I/O in the log", path);
+    return fio_latency_take(fio->latency, r, e);
+}
+
+/* ---- the whole ---- */
+
+/* What a fast disk needs for the I/O, where latencies are not known: 10 us each and 1 GB/s. */
+#define IO_NS   UINT64_C(10000)
+#define BYTE_NS UINT64_C(1)
+#define DOUBT   1000
+
+/* A log in nanoseconds that is read as microseconds lasts a thousand times too long. */
+static void doubt(const struct fio *fio, const struct flow_totals *t, struct import_out *out)
+{
+    uint64_t explained_ns = t->records * IO_NS + t->len_bytes * BYTE_NS;
+    char length[UNITS_TEXT_BYTES], explained[UNITS_TEXT_BYTES];
+
+    if (fio->latency)
+        explained_ns = fio_latency_counts(fio->latency).sum_ns;
+    if (fio->opts->time_unit_ns || t->elapsed_ns / DOUBT <= explained_ns)
+        return;
+    import_out_note(out,
+            "the log lasts %s for I/O that takes %s: are its times in nanoseconds? (then --time-unit ns, "
+            "else "
+            "--time-unit us)",
+            units_duration(t->elapsed_ns, length), units_duration(explained_ns, explained));
+}
+
+static int finish(const struct fio *fio, const struct flow_totals *t, struct import_out *out, struct err *e)
+{
+    struct fio_latency_counts c = {0};
+
+    if (fio->latency)
+        c = fio_latency_counts(fio->latency);
+    if (fio->latency && !c.taken)
+        return err_set(e, EINVAL,
+                "no latency of the log belongs to an I/O of the iolog: was it written with "
+                "--log_offset=1, of the same job?");
     const struct {
         const char *name;
         uint64_t count;
-    } counts[] = {{"bad", im->bad}, {"out_of_order", sorter_disorder(im->sorter)}, {"waits", im->waits},
-            {"flush_ranges", im->ranges}};
+    } counts[] = {{"waits", fio->waits}, {"flush_ranges", fio->ranges}, {"without_latency", c.missing},
+            {"bad", c.bad}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].count)
-            tape_writer_count(im->w, counts[i].name, counts[i].count);
+            import_out_count(out, counts[i].name, counts[i].count);
+    if (fio->version == 3)
+        doubt(fio, t, out);
     return 0;
 }
 
-static int fio_read(const char *const *paths, size_t count, const struct import_options *opts,
-        struct tape_writer *w, uint64_t *elapsed_ns, struct err *e)
+/* Which of the paths is the iolog, and which the latency log (-1: none). */
+static int tell_apart(
+        const char *const *paths, size_t count, struct input *standard, int *latency, struct err *e)
 {
-    CLEANUP(import_release) struct fio_import im = {.opts = opts, .w = w};
-    CLEANUP(input_release) struct input in = {0};
-    int rc;
+    *latency = -1;
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        CLEANUP(input_release) struct input in = {0};
+        int rc = input_open(&in, paths[i], strcmp(paths[i], "-") == 0 ? standard : NULL, e);
+        long have = rc ? rc : input_need(&in, 128, e);
+        if (have < 0)
+            return (int)have;
+        if (fio_latency_probe(in.buffer, (size_t)have))
+            *latency = (int)i;
+        if (strcmp(paths[i], "-") == 0 && standard) {
+            *standard = in;
+            in = (struct input){0};
+        }
+    }
+    if (count > 2 || (count == 2 && *latency < 0)) /* two logs begin at two times, of which neither tells */
+        return err_set(e, EINVAL, "'%s': one fio iolog, with one latency log beside it, makes one tape",
+                paths[count > 2 ? 2 : 1]);
+    return 0;
+}
 
-    /* Two logs of one run begin at two times, of which neither log tells. */
-    if (count != 1)
-        return err_set(e, EINVAL, "'%s': one fio iolog makes one tape", paths[1]);
-    rc = sorter_open(&im.sorter, sizeof(struct block_record), WINDOW, e);
-    if (!rc)
-        rc = input_open(&in, paths[0], e);
-    if (!rc)
-        rc = tape_writer_issuer(w, "fio", &im.issuer, e);
-    if (!rc)
-        rc = file_read(&im, &in, e);
-    if (!rc)
-        rc = import_finish(&im, paths[0], e);
-    if (!rc)
-        *elapsed_ns = im.last_ns;
-    return rc;
+static void cleanup_latency(struct fio_latency **l)
+{
+    fio_latency_close(*l);
+}
+
+static int fio_read(const char *const *paths, size_t count, const struct import_options *opts,
+        struct import_out *out, struct err *e)
+{
+    CLEANUP(cleanup_latency) struct fio_latency *latency = NULL;
+    struct flow_totals totals;
+    int at;
+    int rc = tell_apart(paths, count, opts->standard, &at, e);
+
+    if (!rc && at >= 0)
+        rc = fio_latency_open(&latency, paths[at], opts, e);
+    if (rc)
+        return rc;
+    struct fio fio = {
+            .opts = opts, .latency = latency, .unit_ns = opts->time_unit_ns ? opts->time_unit_ns : NS_PER_US};
+    const struct flow_format format = {
+            .issuer = "fio", .next = next, .complete = latency ? complete : NULL, .own = &fio};
+    rc = flow_run(&format, &paths[at == 0], 1, opts, out, &totals, e);
+    return rc ? rc : finish(&fio, &totals, out, e);
 }
 
 static bool fio_probe(const uint8_t *head, size_t len)
 {
-    return len >= strlen(HEADER) &&
-           (memcmp(head, HEADER, strlen(HEADER)) == 0 || memcmp(head, HEADER_2, strlen(HEADER_2)) == 0);
+    return (len >= strlen(HEADER) && (memcmp(head, HEADER, strlen(HEADER)) == 0 ||
+                                             memcmp(head, HEADER_2, strlen(HEADER_2)) == 0)) ||
+           fio_latency_probe(head, len);
 }
 
 const struct import_ops import_fio_iolog = {
         .name = "fio_iolog",
-        .help = "fio's iolog, version 3 (--write_iolog; times in microseconds, no latencies)",
+        .help = "fio's iolog, versions 2 and 3 (--write_iolog), and its latency log beside it "
+                "(--write_lat_log "
+                "--log_offset=1)",
         .probe = fio_probe,
         .read = fio_read,
 };

@@ -8,29 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
-int input_open(struct input *in, const char *path, struct err *e)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    uint8_t *buffer;
+#include "formats/import/unpack.h"
 
-    if (fd < 0)
-        return err_sys(e, errno, "cannot open '%s'", path);
-    buffer = malloc(INPUT_BYTES);
-    if (!buffer) {
-        close(fd);
-        return err_sys(e, ENOMEM, "cannot read '%s'", path);
-    }
-    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    *in = (struct input){.path = path, .fd = fd, .buffer = buffer};
-    return 0;
-}
-
-void input_release(struct input *in)
+static ssize_t read_some(struct input *in, struct err *e)
 {
-    if (in->buffer)
-        close(in->fd);
-    free(in->buffer);
-    *in = (struct input){0};
+    uint8_t *at = in->buffer + in->end;
+    size_t room = INPUT_BYTES - in->end;
+    ssize_t got;
+
+    if (in->unpack)
+        return unpack_read(in->unpack, at, room, e);
+    while ((got = read(in->fd, at, room)) < 0 && errno == EINTR)
+        ;
+    return got < 0 ? err_sys(e, errno, "cannot read '%s' at byte %" PRIu64, in->path, in->byte + in->end)
+                   : got;
 }
 
 long input_need(struct input *in, size_t want, struct err *e)
@@ -43,15 +34,62 @@ long input_need(struct input *in, size_t want, struct err *e)
         in->begin = 0;
     }
     while (!in->at_end && in->end < want) {
-        ssize_t got = read(in->fd, in->buffer + in->end, INPUT_BYTES - in->end);
-        if (got < 0 && errno == EINTR)
-            continue;
+        ssize_t got = read_some(in, e);
         if (got < 0)
-            return err_sys(e, errno, "cannot read '%s' at byte %" PRIu64, in->path, in->byte + in->end);
+            return got;
         in->at_end = got == 0;
         in->end += (size_t)got;
     }
     return (long)in->end;
+}
+
+/* What is compressed goes through unpack from here on. */
+static int look_whether_packed(struct input *in, struct err *e)
+{
+    long have = input_need(in, UNPACK_HEAD_BYTES, e);
+
+    if (have < 0)
+        return (int)have;
+    if (!unpack_known(in->buffer, in->end))
+        return 0;
+    int rc = unpack_open(&in->unpack, in->fd, in->path, in->buffer, in->end, e);
+    in->at_end = false;
+    in->end = 0;
+    return rc;
+}
+
+int input_open(struct input *in, const char *path, struct input *standard, struct err *e)
+{
+    bool is_standard = strcmp(path, "-") == 0;
+
+    if (is_standard && standard && standard->buffer) {
+        *in = *standard;
+        *standard = (struct input){0};
+        return 0;
+    }
+    int fd = is_standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_sys(e, errno, "cannot open '%s'", is_standard ? "standard input" : path);
+    uint8_t *buffer = malloc(INPUT_BYTES);
+    if (!buffer) {
+        close(fd);
+        return err_sys(e, ENOMEM, "cannot read '%s'", path);
+    }
+    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    *in = (struct input){.path = path, .fd = fd, .buffer = buffer};
+    int rc = look_whether_packed(in, e);
+    if (rc < 0)
+        input_release(in);
+    return rc;
+}
+
+void input_release(struct input *in)
+{
+    if (in->buffer)
+        close(in->fd);
+    unpack_close(in->unpack);
+    free(in->buffer);
+    *in = (struct input){0};
 }
 
 /* Finds the line's end; *len counts it. 1, 0 where the file ends before it, or -errno. */
@@ -95,9 +133,10 @@ int input_line(struct input *in, char **line, struct err *e)
         return err_set(e, EBADMSG, "'%s':%" PRIu64 ": the last line is cut off at byte %" PRIu64, in->path,
                 in->line, byte + len);
     text[len - 1] = '\0';
-    if (strlen(text) != len - 1)
+    if (memchr(text, 0, len - 1))
         return err_set(e, EBADMSG, "'%s':%" PRIu64 ": byte %zu of the line is 0", in->path, in->line,
                 strlen(text) + 1);
     *line = text;
+    in->line_bytes = len - 1;
     return 1;
 }

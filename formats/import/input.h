@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Buffered sequential reading of a foreign file, by bytes or by lines, with the position kept for errors.
+ * What is compressed with gzip, zstd or xz (by its first bytes, whatever its name) is read unpacked;
+ * positions then count in the unpacked text.
  */
 #ifndef IOTAPE_INPUT_H
 #define IOTAPE_INPUT_H
@@ -14,17 +16,22 @@
 #define INPUT_BYTES      131072 /* of buffer for each file */
 #define INPUT_LINE_BYTES 65536  /* a longer line is an error */
 
+struct unpack;
+
 struct input {
     const char *path; /* the caller's, kept as long as the input */
     int fd;
-    bool at_end; /* nothing is left to be read into the buffer */
+    struct unpack *unpack; /* NULL: the file is read as it is */
+    bool at_end;           /* nothing is left to be read into the buffer */
     uint8_t *buffer;
     size_t begin, end;   /* what is buffered */
     uint64_t byte, line; /* position of `begin` from 0; number of the latest line from 1 */
+    size_t line_bytes;   /* of the latest line, without its end */
 };
 
-/* Errors name the file. */
-int input_open(struct input *in, const char *path, struct err *e);
+/* Opens a file; "-" is standard input: what `standard` (NULL: nothing) has read of it already is taken over
+ * from there. Errors name the file. */
+int input_open(struct input *in, const char *path, struct input *standard, struct err *e);
 void input_release(struct input *in); /* a zeroed struct is allowed */
 
 /* Makes `want` (at most INPUT_BYTES) bytes available at buffer + begin. Returns how many there are, fewer

@@ -40,7 +40,8 @@ int sorter_open(struct sorter **out, size_t item_bytes, size_t window, struct er
     if (!s)
         return err_sys(e, ENOMEM, "cannot sort by time");
     s->item_bytes = item_bytes;
-    s->window = window;
+    for (s->window = 1; s->window < window;)
+        s->window *= 2;
     *out = s;
     return 0;
 }
@@ -121,8 +122,8 @@ int sorter_push(struct sorter *s, uint64_t t_ns, const void *item, struct err *e
 
     if (t_ns < s->left_ns)
         return err_set(e, EBADMSG,
-                "the time goes back further than can be sorted (%zu records; --skip-bad leaves such records "
-                "out)",
+                "the time goes back further than can be sorted (%zu records; --sort-window N sorts more at "
+                "once, --skip-bad leaves such records out)",
                 s->window);
     if (held(s) == s->slots) {
         int rc = grow(s, e);

@@ -14,7 +14,7 @@
 
 struct sorter;
 
-/* Items are `item_bytes` long; at most `window` (a power of two) are held. */
+/* Items are `item_bytes` long; at most `window`, rounded up to a power of two, are held. */
 int sorter_open(struct sorter **s, size_t item_bytes, size_t window, struct err *e);
 void sorter_close(struct sorter *s); /* NULL is allowed */
 

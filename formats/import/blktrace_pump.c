@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "formats/import/blktrace_pump.h"
+
+#include <errno.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/import/blktrace_match.h"
+#include "formats/import/sorter.h"
+
+struct pump {
+    const struct bt_events *from;
+    struct sorter *sorter;
+    struct bt_matcher *matcher;
+    bool skip_bad;
+    uint64_t skipped;
+};
+
+static void pump_release(struct pump *p)
+{
+    sorter_close(p->sorter);
+    bt_matcher_close(p->matcher);
+}
+
+/* An event's error names its file and place, or is counted. */
+static int refuse(struct pump *p, const struct bt_event *ev, struct err *bad, struct err *e)
+{
+    if (bad->code == EBADMSG && p->skip_bad) {
+        p->skipped++;
+        return 0;
+    }
+    if (bad->code == EBADMSG)
+        p->from->blame(p->from->self, ev, bad);
+    if (e)
+        *e = *bad;
+    return -bad->code;
+}
+
+/* 1, 0 where the sorter is empty, or -errno. */
+static int match_one(struct pump *p, struct err *e)
+{
+    struct err bad = {0};
+    struct bt_event ev;
+    int rc;
+
+    if (!sorter_pop(p->sorter, &ev))
+        return 0;
+    if (bt_matcher_take(p->matcher, &ev, &bad) == 0)
+        return 1;
+    rc = refuse(p, &ev, &bad, e);
+    return rc ? rc : 1;
+}
+
+static int pump_all(struct pump *p, struct err *e)
+{
+    struct bt_event ev;
+    int rc;
+
+    while ((rc = p->from->next(p->from->self, &ev, e)) > 0) {
+        struct err bad = {0};
+        if (sorter_full(p->sorter) && (rc = match_one(p, e)) < 0)
+            return rc;
+        if (sorter_push(p->sorter, ev.t_ns, &ev, &bad) == 0)
+            continue;
+        rc = refuse(p, &ev, &bad, e);
+        if (rc)
+            return rc;
+    }
+    while (rc == 0 && (rc = match_one(p, e)) > 0)
+        rc = 0;
+    return rc;
+}
+
+int bt_pump(const struct bt_events *from, const char *path, const struct import_options *opts,
+        struct import_out *out, uint64_t *skipped, uint64_t *disorder, struct err *e)
+{
+    CLEANUP(pump_release) struct pump p = {.from = from, .skip_bad = opts->skip_bad};
+    uint64_t records, elapsed_ns;
+    int rc = sorter_open(&p.sorter, sizeof(struct bt_event), import_window(opts), e);
+
+    if (!rc)
+        rc = bt_matcher_open(&p.matcher, out, opts->keep_names, e);
+    if (!rc)
+        rc = pump_all(&p, e);
+    if (!rc)
+        rc = bt_matcher_finish(p.matcher, &records, &elapsed_ns, e);
+    if (rc)
+        return rc;
+    if (!records)
+        return err_set(e, EINVAL, "'%s': there is no I/O in the trace", path);
+    import_out_elapsed(out, elapsed_ns);
+    *skipped = p.skipped;
+    *disorder = sorter_disorder(p.sorter);
+    return 0;
+}
