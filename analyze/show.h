@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What is in a tape or a run, for people (show_text.c) and for programs (show_json.c).
+ * What is in a tape, a run or a foreign result, for people (show_text.c) and for programs (show_json.c).
  */
 #ifndef IOTAPE_SHOW_H
 #define IOTAPE_SHOW_H
@@ -8,16 +8,21 @@
 #include "formats/base/err.h"
 #include "formats/base/json.h"
 #include "formats/base/out.h"
+#include "formats/results.h"
 #include "formats/run.h"
 #include "formats/tape.h"
 
 /* New objects, NULL where memory is short. */
 struct json *show_tape_json(const char *path, const struct tape_reader *r);
 struct json *show_run_json(const char *path, const struct run_reader *r);
+struct json *show_results_json(const char *path, const struct results *r);
 
 /* Text with all control characters replaced: names come from files of strangers. */
 void show_tape_text(const char *path, const struct tape_reader *r, struct out *o);
 void show_run_text(const char *path, const struct run_reader *r, struct out *o);
+void show_results_text(const char *path, const struct results *r, struct out *o);
+/* A text that came from a file. */
+void show_clean(struct out *o, const char *text);
 
 /* How faithful a run was, over its counted repetitions; times in ns. X(name, comment) */
 #define SHOW_FIDELITY(X)                                                                                     \

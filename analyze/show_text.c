@@ -10,7 +10,7 @@
 
 /* Names come from strangers' files: no control characters to terminals (C1 included, which UTF-8 writes as
  * 0xc2 0x80..0x9f). */
-static void put_clean(struct out *o, const char *text)
+void show_clean(struct out *o, const char *text)
 {
     for (const unsigned char *p = (const unsigned char *)(text ? text : ""); *p; p++) {
         bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
@@ -28,7 +28,7 @@ static void put_name(struct out *o, const char *name)
 static void put_text(struct out *o, const char *name, const char *text)
 {
     put_name(o, name);
-    put_clean(o, text && *text ? text : "-");
+    show_clean(o, text && *text ? text : "-");
     out_text(o, "\n");
 }
 
@@ -40,9 +40,9 @@ static void put_facts(struct out *o, const char *title, const struct facts *f, c
         out_printf(o, "  %s\n", title);
     for (size_t i = 0; i < f->count; i++) {
         out_text(o, indent);
-        put_clean(o, f->list[i].key);
+        show_clean(o, f->list[i].key);
         out_text(o, ": ");
-        put_clean(o, f->list[i].value);
+        show_clean(o, f->list[i].value);
         out_text(o, "\n");
     }
 }
@@ -89,7 +89,7 @@ static void put_stream(
 {
     char size[UNITS_TEXT_BYTES], read[UNITS_TEXT_BYTES], written[UNITS_TEXT_BYTES];
     out_printf(o, "  stream %-4" PRIu32 " ", id + 1); /* as --map counts them */
-    put_clean(o, s->name);
+    show_clean(o, s->name);
     out_printf(o, ", %s", s->capacity_bytes ? units_size(s->capacity_bytes, size) : "size not known");
     if (s->sector_bytes)
         out_printf(o, ", sectors of %" PRIu32 " B", s->sector_bytes);
@@ -105,10 +105,10 @@ static void put_head(struct out *o, const char *path, const char *kind, bool fin
         const char *label, const struct tape_identity *identity)
 {
     char text[TAPE_IDENTITY_TEXT_BYTES];
-    put_clean(o, path);
+    show_clean(o, path);
     if (finished) {
         out_printf(o, ": %s, finished (", kind);
-        put_clean(o, ended && *ended ? ended : "no reason given");
+        show_clean(o, ended && *ended ? ended : "no reason given");
         out_text(o, ")\n");
     } else {
         out_printf(o, ": %s, unfinished: it was cut off, and this is what can be read of it\n", kind);

@@ -66,12 +66,28 @@ static const char *const sections[] = {"What is checked",
         "            a repetition), behind, depth_reached (the least), depth_recorded, depth_capped, "
         "starved, errors,\n"
         "            steal_ns, pressure_cpu_us, pressure_io_us, pressure_memory_us}\n"
-        "  tape      {records, lost, started_unix_ns, host {...}, options {...}}",
+        "  tape      {records, lost, started_unix_ns, host {...}, options {...}}\n"
+        "\n"
+        "Of a file with results of other benchmarks:\n"
+        "  file, kind (\"results\")\n"
+        "  outputs   [{tool, form (\"text\", \"JSON\", \"terse\", \"CSV\"), line (where it begins, from 1),\n"
+        "            failed (what the tool says went wrong, or null), note (or null), facts {key: text},\n"
+        "            figures [{workload, metric, unit, value (null where missing), op (\"read\", \"write\" "
+        "or null),\n"
+        "                     compared, missing, line}]}]",
+        "Results of other benchmarks",
+        "What fio (text, JSON, json+, terse), bonnie++, hdparm, dd, iperf3, netperf and CrystalDiskMark "
+        "printed is "
+        "found in a text by what it says, whatever stands around it; white space may have been collapsed. "
+        "Each figure "
+        "is shown with the line that it was read from. A value that the tool could not measure (+++++) is "
+        "missing, "
+        "and no zero. MB is 10^6 bytes and MiB 2^20, whatever the tool calls them.",
         NULL};
 
 static const struct opt_spec spec = {.name = "iotape-analyze show",
         .usage = "[--json] FILE...",
-        .summary = "say what is in tapes and runs, and verify them",
+        .summary = "say what is in tapes, runs and results of other benchmarks, and verify them",
         .opts = opts,
         .word = take_word,
         .sections = sections};
@@ -108,18 +124,33 @@ static int show_run(const char *path, struct json *all, struct out *o, struct er
     return rc;
 }
 
+static int show_results(const char *path, struct json *all, struct out *o, struct err *e)
+{
+    struct results r;
+    int rc = results_read(path, &r, e);
+    if (rc < 0)
+        return rc;
+    if (all)
+        rc = json_add(all, show_results_json(path, &r)) < 0 ? err_sys(e, ENOMEM, "cannot describe '%s'", path)
+                                                            : 0;
+    else
+        show_results_text(path, &r, o);
+    results_release(&r);
+    return rc;
+}
+
 static int show_files(const struct show_options *s, struct json *all, struct out *o, struct err *e)
 {
     for (size_t i = 0; i < s->count; i++) {
         enum tape_kind kind;
         int rc = tape_file_kind(s->files[i], &kind, e);
-        if (rc == 0 && kind == TAPE_KIND_NONE)
-            rc = err_set(e, EINVAL, "'%s' is neither a tape nor a run", s->files[i]);
         if (rc < 0)
             return rc;
         if (i && !all)
             out_text(o, "\n");
-        rc = kind == TAPE_KIND_RUN ? show_run(s->files[i], all, o, e) : show_tape(s->files[i], all, o, e);
+        rc = kind == TAPE_KIND_RUN         ? show_run(s->files[i], all, o, e)
+             : kind == TAPE_KIND_RECORDING ? show_tape(s->files[i], all, o, e)
+                                           : show_results(s->files[i], all, o, e);
         if (rc < 0)
             return rc;
     }

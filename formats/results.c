@@ -58,6 +58,11 @@ static const struct result_ops *find_parser(const struct reading *r)
     return NULL;
 }
 
+bool reading_begins(const struct reading *r)
+{
+    return find_parser(r) != NULL;
+}
+
 static int read_outputs(struct reading *r, struct err *e)
 {
     while (r->at < r->line_count) {

@@ -16,7 +16,7 @@
 #include "formats/block.h"
 #include "formats/facts.h"
 
-#define RESULTS(X)          X(hdparm)
+#define RESULTS(X) X(fio) X(fio_json) X(fio_terse) X(hdparm)
 
 #define RESULTS_FILE_BYTES  (16U << 20) /* larger files are refused, */
 #define RESULTS_FIGURES_MAX 200000      /* and what holds more figures, */
@@ -68,11 +68,11 @@ struct figure {
 
 /* One output: one repetition of each workload in it. */
 struct output {
-    const char *tool;
-    uint64_t line;      /* where it begins */
-    char *failed;       /* what the tool says went wrong: it counts in no n; NULL: nothing; owned */
-    char *note;         /* what a reader should know of how it was read; NULL; owned */
-    struct facts facts; /* version, device, options: compared and shown, never computed with */
+    const char *tool, *form; /* "fio", and "text", "JSON", "terse" or "CSV" */
+    uint64_t line;           /* where it begins */
+    char *failed;            /* what the tool says went wrong: it counts in no n; NULL: nothing; owned */
+    char *note;              /* what a reader should know of how it was read; NULL; owned */
+    struct facts facts;      /* version, device, options: compared and shown, never computed with */
     struct figure *figures;
     size_t count;
 };

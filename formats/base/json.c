@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,81 @@ int json_put_u64(struct json *object, const char *key, uint64_t value)
 int json_put_bool(struct json *object, const char *key, bool value)
 {
     return put(object, key, json_boolean(value));
+}
+
+int json_put_real(struct json *object, const char *key, double value)
+{
+    return put(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+/* ---- reading ---- */
+
+int json_read(const char *text, size_t len, struct json **j, size_t *used, struct err *e)
+{
+    json_error_t error;
+    json_t *root = json_loadb(text, len, JSON_DISABLE_EOF_CHECK | JSON_DECODE_INT_AS_REAL, &error);
+    *used = error.position < 0 ? 0 : (size_t)error.position;
+    *j = (struct json *)root;
+    return root ? 0 : err_set(e, EBADMSG, "JSON, line %d of it: %s", error.line, error.text);
+}
+
+const struct json *json_get(const struct json *object, const char *key)
+{
+    return (const struct json *)json_object_get(inner(object), key);
+}
+
+size_t json_length(const struct json *array)
+{
+    return json_array_size(inner(array));
+}
+
+const struct json *json_at(const struct json *array, size_t index)
+{
+    return (const struct json *)json_array_get(inner(array), index);
+}
+
+bool json_holds_members(const struct json *j)
+{
+    return j && json_typeof(inner(j)) == JSON_OBJECT;
+}
+
+double json_number(const struct json *j)
+{
+    return j && json_is_number(inner(j)) ? json_number_value(inner(j)) : NAN;
+}
+
+const char *json_text(const struct json *j)
+{
+    return json_string_value(inner(j));
+}
+
+bool json_get_number(const struct json *object, const char *key, double *value)
+{
+    double v = json_number(json_get(object, key));
+    if (!isfinite(v))
+        return false;
+    *value = v;
+    return true;
+}
+
+const char *json_get_text(const struct json *object, const char *key)
+{
+    return json_text(json_get(object, key));
+}
+
+int json_each(const struct json *object,
+        int (*each)(void *context, const char *key, const struct json *value, struct err *e), void *context,
+        struct err *e)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(inner(object), key, value)
+    {
+        int rc = each(context, key, (const struct json *)value, e);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
 }
 
 static int write_part(const char *bytes, size_t len, void *to)

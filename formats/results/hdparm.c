@@ -70,7 +70,7 @@ static int read_timing(struct reading *r, const char *kind, const char **rest, s
 static int read_run(struct reading *r, struct err *e)
 {
     char kind[KIND_BYTES];
-    int rc = reading_output(r, "hdparm", e);
+    int rc = reading_output(r, "hdparm", "text", e);
     if (rc == 0 && is_device(r->lines[r->at])) {
         rc = facts_set(&reading_current(r)->facts, e, "device", "%.*s", (int)strlen(r->lines[r->at]) - 1,
                 r->lines[r->at]);

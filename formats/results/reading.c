@@ -140,6 +140,47 @@ int reading_bad(const struct reading *r, struct err *e, const char *fmt, ...)
     return err_set(e, EBADMSG, "'%s', line %zu: %s", r->name, r->at + 1, text ? text : "damaged");
 }
 
+const char *reading_next(const struct reading *r)
+{
+    for (size_t i = r->at + 1; i < r->line_count; i++)
+        if (*r->lines[i])
+            return r->lines[i];
+    return NULL;
+}
+
+/* ---- JSON within the text ---- */
+
+#define JSON_SNIFF_BYTES 4096
+
+bool reading_json_begins(const struct reading *r, const char *const *keys)
+{
+    const char *line = r->lines[r->at];
+    if (*line != '{')
+        return false;
+    const char *begin = strchr(r->raw + r->raw_begin[r->at], '{') + 1;
+    if (begin[strspn(begin, " \t\r\n")] != '"')
+        return false;
+    size_t left = r->raw_len - (size_t)(begin - r->raw);
+    for (size_t i = 0; keys[i]; i++)
+        if (!memmem(begin, left < JSON_SNIFF_BYTES ? left : JSON_SNIFF_BYTES, keys[i], strlen(keys[i])))
+            return false;
+    return true;
+}
+
+int reading_json(struct reading *r, struct json **j, struct err *e)
+{
+    struct err inner = {0};
+    size_t used;
+    const char *begin = strchr(r->raw + r->raw_begin[r->at], '{');
+    int rc = json_read(begin, r->raw_len - (size_t)(begin - r->raw), j, &used, &inner);
+    if (rc < 0)
+        return reading_bad(r, e, "%s", inner.text);
+    size_t end = (size_t)(begin - r->raw) + used;
+    while (r->at < r->line_count && r->raw_begin[r->at] < end)
+        r->at++;
+    return 0;
+}
+
 /* ---- outputs ---- */
 
 /* Room for one more in an array that doubles. */
@@ -150,13 +191,13 @@ static void *grow(void *list, size_t count, size_t size)
     return reallocarray(list, count ? 2 * count : 1, size);
 }
 
-int reading_output(struct reading *r, const char *tool, struct err *e)
+int reading_output(struct reading *r, const char *tool, const char *form, struct err *e)
 {
     struct output *list = grow(r->results->outputs, r->results->count, sizeof *list);
     if (!list)
         return err_sys(e, ENOMEM, "cannot hold the results of '%s'", r->name);
     r->results->outputs = list;
-    list[r->results->count++] = (struct output){.tool = tool, .line = r->at + 1};
+    list[r->results->count++] = (struct output){.tool = tool, .form = form, .line = r->at + 1};
     return 0;
 }
 

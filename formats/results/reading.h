@@ -6,6 +6,7 @@
 #ifndef IOTAPE_READING_H
 #define IOTAPE_READING_H
 
+#include "formats/base/json.h"
 #include "formats/results.h"
 
 /* Lines lose their end, blanks at both ends, and have one blank where there were several (tabs and no-break
@@ -40,7 +41,7 @@ int reading_bad(const struct reading *r, struct err *e, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 
 /* Begins an output at line `at`; further figures are its. */
-int reading_output(struct reading *r, const char *tool, struct err *e);
+int reading_output(struct reading *r, const char *tool, const char *form, struct err *e);
 struct output *reading_current(const struct reading *r);
 /* Drops the latest output. */
 void reading_drop(struct reading *r);
@@ -50,6 +51,17 @@ void output_release(struct output *o);
 int reading_figure(struct reading *r, const char *workload, const char *name, struct figure f, struct err *e);
 /* Sets a text of the current output, once: `failed` or `note`. */
 int reading_say(char **to, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Whether an output of any tool begins at r->at. */
+bool reading_begins(const struct reading *r);
+/* The next line that is not empty, from r->at + 1 on; NULL where there is none. */
+const char *reading_next(const struct reading *r);
+
+/* Whether a JSON object begins in the line whose first part (some KiB) holds all of `keys`, NULL-terminated.
+ */
+bool reading_json_begins(const struct reading *r, const char *const *keys);
+/* Reads it and goes on behind its last line. -EBADMSG with the line. */
+int reading_json(struct reading *r, struct json **j, struct err *e);
 
 /* ---- within a line ---- */
 
