@@ -188,6 +188,10 @@ int foreign_open(struct source_list *l, const char *path, struct err *e)
     int rc = results_read(path, &r, e);
     for (size_t i = 0; rc == 0 && i < r.count; i++)
         rc = add_output(l, first, path, &r.outputs[i], e);
+    if (rc == 0 && l->count == first)
+        rc = err_set(e, EINVAL, "'%s' holds no figures: %s%s%s", path, r.outputs[0].tool,
+                r.outputs[0].failed ? " says " : " states none",
+                r.outputs[0].failed ? r.outputs[0].failed : "");
     return rc;
 }
 

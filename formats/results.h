@@ -16,7 +16,18 @@
 #include "formats/block.h"
 #include "formats/facts.h"
 
-#define RESULTS(X) X(fio) X(fio_json) X(fio_terse) X(hdparm)
+#define RESULTS(X)                                                                                           \
+    X(fio)                                                                                                   \
+    X(fio_json)                                                                                              \
+    X(fio_terse)                                                                                             \
+    X(bonnie)                                                                                                \
+    X(bonnie_csv)                                                                                            \
+    X(hdparm)                                                                                                \
+    X(dd)                                                                                                    \
+    X(iperf3)                                                                                                \
+    X(iperf3_json)                                                                                           \
+    X(netperf)                                                                                               \
+    X(crystaldiskmark)
 
 #define RESULTS_FILE_BYTES  (16U << 20) /* larger files are refused, */
 #define RESULTS_FIGURES_MAX 200000      /* and what holds more figures, */

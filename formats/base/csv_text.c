@@ -41,3 +41,48 @@ int csv_text_write(struct out *o, const char *text, struct err *e)
     out_text(o, cell);
     return 0;
 }
+
+/* libcsv's callback cannot fail: `short_of_memory` remembers. */
+struct cells_in_progress {
+    struct csv_cells *cells;
+    bool short_of_memory;
+};
+
+static void add_cell(void *text, size_t len, void *context)
+{
+    struct cells_in_progress *p = context;
+    char **list = reallocarray(p->cells->list, p->cells->count + 1, sizeof *list);
+    if (list)
+        p->cells->list = list;
+    char *cell = list ? strndup(len ? text : "", len) : NULL;
+    if (!cell) {
+        p->short_of_memory = true;
+        return;
+    }
+    list[p->cells->count++] = cell;
+}
+
+int csv_cells_read(struct csv_cells *c, const char *line, struct err *e)
+{
+    struct csv_parser parser;
+    struct cells_in_progress p = {c, false};
+    size_t len = strlen(line);
+    *c = (struct csv_cells){0};
+    if (csv_init(&parser, 0) != 0)
+        return err_sys(e, ENOMEM, "cannot read CSV");
+    bool read = csv_parse(&parser, line, len, add_cell, NULL, &p) == len;
+    csv_fini(&parser, add_cell, NULL, &p);
+    csv_free(&parser);
+    if (read && !p.short_of_memory)
+        return 0;
+    csv_cells_release(c);
+    return err_sys(e, ENOMEM, "cannot read CSV");
+}
+
+void csv_cells_release(struct csv_cells *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        free(c->list[i]);
+    free(c->list);
+    *c = (struct csv_cells){0};
+}

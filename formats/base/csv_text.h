@@ -6,6 +6,8 @@
 #ifndef IOTAPE_CSV_TEXT_H
 #define IOTAPE_CSV_TEXT_H
 
+#include <stddef.h>
+
 #include "formats/base/err.h"
 #include "formats/base/out.h"
 
@@ -16,5 +18,13 @@ char *csv_text(const char *text, struct err *e);
 
 /* Writes the cell. */
 int csv_text_write(struct out *o, const char *text, struct err *e);
+
+/* The cells of one line of RFC 4180 CSV. Zero-initialised is empty. */
+struct csv_cells {
+    char **list; /* owned */
+    size_t count;
+};
+int csv_cells_read(struct csv_cells *c, const char *line, struct err *e);
+void csv_cells_release(struct csv_cells *c);
 
 #endif
