@@ -35,7 +35,7 @@ static bool is_io_head(const char *line)
 }
 static bool is_file_head(const char *line)
 {
-    return strstr(line, "Sequential Create") && strstr(line, "Random Create");
+    return strstr(line, "Sequential Create") && strstr(line, "Random Create") && !strchr(line, '<');
 }
 static bool is_units(const char *line)
 {

@@ -10,15 +10,9 @@
 #include "formats/results/reading.h"
 
 #define TEST_BYTES 64
+#define HEAD_LINES 30
 
 enum section { NO_SECTION, READ_SECTION, WRITE_SECTION, MIX_SECTION };
-
-static bool begins(const struct reading *r)
-{
-    const char *p = scan_after(r->lines[r->at], "CrystalDiskMark ");
-    double version;
-    return p && scan_number(&p, &version);
-}
 
 /* "RND 4KiB (Q= 32, T= 1)" with single blanks between words only; " Read" and " Write" taken out. */
 static void test_name(char name[TEST_BYTES], const char *from, const char *end)
@@ -53,6 +47,19 @@ static const char *result_end(const char *line, const char **values)
         }
     }
     return NULL;
+}
+
+/* The head's line, not a word about the tool: with its author, or with results below. */
+static bool begins(const struct reading *r)
+{
+    const char *line = r->lines[r->at], *p = scan_after(line, "CrystalDiskMark "), *values;
+    double version;
+    if (!p || !scan_number(&p, &version))
+        return false;
+    bool found = strstr(p, "hiyohiyo") != NULL;
+    for (size_t n = 1; n <= HEAD_LINES && r->lines[r->at + n - 1] && !found; n++)
+        found = result_end(r->lines[r->at + n - 1], &values) != NULL;
+    return found;
 }
 
 static int add(struct reading *r, const char *test, enum section s, const char *what, enum figure_unit unit,
