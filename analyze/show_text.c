@@ -62,7 +62,7 @@ static void put_interface(
 {
     char sent[UNITS_TEXT_BYTES], answered[UNITS_TEXT_BYTES];
     out_printf(o, "  stream %-4" PRIu32 " ", id + 1);
-    put_clean(o, s->name);
+    show_clean(o, s->name);
     out_text(o, ", interface");
     if (t)
         out_printf(o,
