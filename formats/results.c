@@ -127,15 +127,14 @@ static int read_all(int fd, char *bytes, size_t size, size_t *len)
 int results_read(const char *path, struct results *r, struct err *e)
 {
     *r = (struct results){0};
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
     size_t len;
     if (fd < 0 || fstat(fd, &st) < 0)
         return err_sys(e, errno, "cannot open '%s'", path);
-    if (S_ISDIR(st.st_mode))
-        return err_sys(e, EISDIR, "cannot read '%s'", path);
-    size_t size = S_ISREG(st.st_mode) && st.st_size < RESULTS_FILE_BYTES ? (size_t)st.st_size + 1
-                                                                         : RESULTS_FILE_BYTES + 1;
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, EINVAL, "'%s' is neither a tape nor a run, and no regular file", path);
+    size_t size = st.st_size < RESULTS_FILE_BYTES ? (size_t)st.st_size + 1 : RESULTS_FILE_BYTES + 1;
     CLEANUP_FREE char *bytes = malloc(size);
     if (!bytes)
         return err_sys(e, ENOMEM, "cannot hold '%s'", path);
