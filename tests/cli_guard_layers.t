@@ -1,13 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The same bytes under another name: layers of an overlay, swap files, a file that is named twice, a name that is a scheme.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/replay.sh"
 need_loop
 export PATH=$PATH:/usr/sbin:/sbin
 need mkfs.ext4 mkswap swapon losetup
-[ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
-cd "$tmp" || exit 1
-printf '%s\n' '0 read 8388608 65536' '1000 write 9437184 4096' | "$BUILD/tests/tool_tape" work.tape
+printf '%s\n' '0 read 8388608 65536' '1000 write 9437184 4096' | tape work
 
 # refused TARGET FILE REGEX NAME: one line, exit 1, and no byte of FILE changes, whatever is allowed. 2 checks.
 refused() {

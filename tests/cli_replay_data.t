@@ -1,10 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --compressible and --dedupe, as zstd and a count of equal blocks see what is on the target.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/replay.sh"
 need zstd
-[ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
-cd "$tmp" || exit 1
 
 # All of 8 MiB is filled; half of it is written, in pieces of 4 to 64 KiB.
 awk 'BEGIN { print 0, "read", 0, 4194304; for (at = 4194304; at < 8388608; at += n) { n = 4096 * (1 + i++ % 16)

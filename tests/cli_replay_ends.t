@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A replay that cannot go on ends at once, with exit status 1 and no run that looks whole: a target that is full while it is
 # filled, results that cannot be written, a signal while it plans.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/replay.sh"
 need_root
-[ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
-cd "$tmp" || exit 1
-tape() { "$BUILD/tests/tool_tape" "$1.tape" || note "cannot make $1"; }
 
 mkdir small
 mount -t tmpfs -o size=256k none small || skip_all "no tmpfs"

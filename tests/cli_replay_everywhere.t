@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One tape to a local file, NFS, iSCSI over one and over two portals, and NBD: five repetitions each, interleaved, in one
 # command; the same bytes on all of them; one table that compares them.
-. "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/servers.sh"
+. "$(dirname "$0")/replay.sh"
 need_root
 need ganesha.nfsd rpcbind unshare tgtd tgtadm nbdkit
-[ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
-cd "$tmp" || exit 1
 
 # Bursts of reads, writes each at a place of its own, flushes and FUA, with latencies, so that `closed` applies.
 awk 'BEGIN { srand(3); n = 0; mib = 1048576
@@ -19,7 +16,7 @@ awk 'BEGIN { srand(3); n = 0; mib = 1048576
             k == 13 ? "fua" : k == 14 ? "preflush|fua" : "-"
     }
     printf "%d write %.0f 4096 - 300\n", t + 100, 16 * mib - 4096 }' >work.txt
-"$BUILD/tests/tool_tape" work.tape <work.txt || exit 1
+tape work <work.txt
 
 mkdir -p export
 nfs_server "$tmp/export" || skip_all "nfs-ganesha does not start"

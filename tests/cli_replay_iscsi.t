@@ -1,36 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Replay to tgtd: the bytes that arrive are right, the guard holds, and every way in which a LUN cannot be used is one error.
-. "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/servers.sh"
+. "$(dirname "$0")/replay.sh"
 need_root
 need tgtd tgtadm
-[ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
-cd "$tmp" || exit 1
-unset "${!IOTAPE_@}"
 
-tape() { rm -f "$1.tape"; "$BUILD/tests/tool_tape" "$1.tape" || note "cannot make $1"; }
-rep() { $analyze show --json "$1" | $python -c "import json,sys; print(json.load(sys.stdin)['repetitions'][${3:-1}-1]['$2'])"; }
-fact() { $analyze show --json "$1" | $python -c "import json,sys; print(json.load(sys.stdin)['target'].get('$2'))"; }
-csv() { $analyze export "$1" --format csv | tail -n +2; }
 lun() { truncate -s "$2" "$1"; }
 to=iscsi://127.0.0.1:$iscsi_port/iqn.2026-01.test
 iscsi_server || exit 1
 iscsi_target 1 disk; iscsi_target 2 other
 
-# Every kind of operation, each write at a place of its own, sizes from 512 bytes to 1 MiB.
-awk 'BEGIN { srand(7); t = 0; n = 0; mib = 1048576
-    for (i = 0; i < 1000; i++) {
-        t += i % 10 ? 1 : 300
-        k = i % 20; at = int(rand() * 8 * 2048) * 512
-        if (k < 9) printf "%d read %.0f %d\n", t, at, 512 * (1 + int(rand() * 64))
-        else if (k < 16) { len = 512 * (1 + int(rand() * 15)); printf "%d write %.0f %d %s\n", t, 16 * mib + n++ * 8192, len,
-            k == 13 ? "fua|sync" : k == 14 ? "preflush|sync" : k == 15 ? "preflush|fua|sync" : "-" }
-        else if (k == 16) printf "%d flush 0 0 preflush\n", t
-        else if (k == 17) printf "%d discard %.0f %d\n", t, 24 * mib + i * 4096, 8192
-        else if (k == 18) printf "%d write_zeroes %.0f %d\n", t, 40 * mib + 8192 * i, 4096
-        else if (i < 160) printf "%d write %.0f %d\n", t, (8 + int(i / 20)) * mib, mib - 512 * (i % 16)
-    } }' | tape work
+every_operation 1000 | tape work
 truncate -s 64M local.img
 run $replay work.tape --to local.img -o local.run --timing asap; is $status 0 "replay to a file"
 
@@ -131,23 +111,10 @@ refused $joe:mutual/1 "" "IOTAPE_CHAP_MUTUAL_USER is set, and there is no secret
 unset IOTAPE_CHAP_SECRET IOTAPE_CHAP_MUTUAL_USER
 
 # Servers that speak something else, or nothing.
-other_server() { # other_server PYTHON: what it does with a connection c
-    rm -f other.port
-    $python -c "
-import os, socket, time
-s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(8)
-open('other.port.new', 'w').write(str(s.getsockname()[1])); os.rename('other.port.new', 'other.port')
-while True:
-    c = s.accept()[0]
-    try: $1
-    except OSError: pass" & other_pid=$!
-    cleanup "kill -9 $other_pid; wait $other_pid"
-    wait_for 5 test -s other.port
-}
 other_server "c.recv(9999); c.sendall(b'HTTP/1.1 400 Bad Request' + bytes([13, 10]) * 2 + b'x' * 200); c.close()"
-refused iscsi://127.0.0.1:$(cat other.port)/iqn.2026-01.test:disk/1 "--stall-timeout 3s" "does it speak iSCSI" "a web server"
+refused iscsi://127.0.0.1:$other_port/iqn.2026-01.test:disk/1 "--stall-timeout 3s" "does it speak iSCSI" "a web server"
 other_server "c.recv(9999); c.sendall(os.urandom(65536)); time.sleep(30)"
-refused iscsi://127.0.0.1:$(cat other.port)/iqn.2026-01.test:disk/1 "--stall-timeout 3s" "portal .127.0.0.1" "a server that sends noise"
+refused iscsi://127.0.0.1:$other_port/iqn.2026-01.test:disk/1 "--stall-timeout 3s" "portal .127.0.0.1" "a server that sends noise"
 other_server "time.sleep(30)"
-refused iscsi://127.0.0.1:$(cat other.port)/iqn.2026-01.test:disk/1 "--stall-timeout 3s" "no answer to logging in" "a server that says nothing"
+refused iscsi://127.0.0.1:$other_port/iqn.2026-01.test:disk/1 "--stall-timeout 3s" "no answer to logging in" "a server that says nothing"
 done_testing

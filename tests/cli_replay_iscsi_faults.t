@@ -1,14 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # LUNs with limits and moods, played by a small target of our own that writes down every command: no root needed.
-. "$(dirname "$0")/lib.sh"
-[ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
-cd "$tmp" || exit 1
-unset "${!IOTAPE_@}"
+. "$(dirname "$0")/replay.sh"
 
-tape() { rm -f "$1.tape"; "$BUILD/tests/tool_tape" "$1.tape" || note "cannot make $1"; }
-rep() { $analyze show --json "$1" | $python -c "import json,sys; print(json.load(sys.stdin)['repetitions'][0]['$2'])"; }
-fact() { $analyze show --json "$1" | $python -c "import json,sys; print(json.load(sys.stdin)['target'].get('$2'))"; }
 codes() { $analyze export a.run --format csv | awk -F, 'NR > 1 && $11 { print $11 }' | sort | uniq -c | xargs; }
 errno() { $python -c "import errno; print(errno.$1)"; }
 # fake KEY=VALUE...: such a target; sets $to.

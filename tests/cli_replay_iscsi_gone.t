@@ -8,7 +8,7 @@ kill_both() { gone $first_pid $second_pid; }
 replay_during kill_both
 is $status 1 "both paths are lost: an error"
 like "$err" "error: .* I/Os? failed on .* Connection timed out" "which says so"
-is $((seconds < 25)) 1 "in bounded time: $seconds s"
+is $((seconds < 60)) 1 "in bounded time: $seconds s"
 like "$($analyze show --json a.run)" '"finished": true' "the run is whole"
 is $(($(csv a.run | wc -l) > 200)) 1 "what was measured is kept: $(csv a.run | wc -l) records"
 first_up
@@ -17,7 +17,7 @@ second_up
 stop_both() { kill -STOP $first_pid $second_pid; }
 replay_during stop_both
 is $status 1 "both paths fall silent: an error"
-is $((seconds < 25)) 1 "in bounded time: $seconds s"
+is $((seconds < 60)) 1 "in bounded time: $seconds s"
 kill -CONT $first_pid $second_pid
 
 # A single portal, whose server crashes.
@@ -30,12 +30,12 @@ intact "the server was killed"
 options=(--stall-timeout 3s)
 replay_during iscsi_stop
 is $status 1 "the server is gone for good: an error"
-is $((seconds < 25)) 1 "in bounded time: $seconds s"
+is $((seconds < 60)) 1 "in bounded time: $seconds s"
 options=(--stall-timeout 3s --max-errors 100000)
 up || exit 1
 replay_during iscsi_stop
 is "$status,$(rep a.run records)" 0,1500 "however many errors are allowed"
-is $((seconds < 25)) 1 "in bounded time: $seconds s"
+is $((seconds < 60)) 1 "in bounded time: $seconds s"
 run $replay work.tape --to "$to" -o a.run; is $status 1 "a server that is not there at the beginning"
 like "$err" "Connection refused" "is an error at once"
 

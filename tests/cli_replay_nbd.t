@@ -1,17 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Replay to nbdkit: what it was asked is what is in the tape, the bytes that arrive are right, what fails and stalls is counted.
-. "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/servers.sh"
+. "$(dirname "$0")/replay.sh"
 need nbdkit
-[ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
-cd "$tmp" || exit 1
 
-tape() { rm -f "$1.tape"; "$BUILD/tests/tool_tape" "$1.tape" || note "cannot make $1"; }
-rep() { $analyze show --json "$1" | $python -c "import json,sys; print(json.load(sys.stdin)['repetitions'][${3:-1}-1]['$2'])"; }
-csv() { $analyze export "$1" --format csv | tail -n +2; }
-# at SOCKET [PARAMETERS]: the URL.
-at() { echo "nbd+unix:///?socket=$tmp/$1${2:+&$2}"; }
 # What a tape should look like in nbdkit's log, from its CSV: FUA in one request where the server has it, a flush before and
 # (without FUA) one behind as requests of their own.
 expected() { # expected TAPE HAS-FUA
@@ -28,19 +20,7 @@ for r in csv.DictReader(sys.stdin):
 # The requests after the flush that ends filling.
 replayed() { nbd_requests "$1" | awk 'flushed { print } /^Flush/ { flushed = 1 }' | sort; }
 
-# Every kind of operation, each write at a place of its own, sizes from 512 bytes to 1 MiB, some only 1 us apart.
-awk 'BEGIN { srand(7); t = 0; n = 0; mib = 1048576
-    for (i = 0; i < 2000; i++) {
-        t += i % 10 ? 1 : 300
-        k = i % 20; at = int(rand() * 8 * 2048) * 512
-        if (k < 9) printf "%d read %.0f %d\n", t, at, 512 * (1 + int(rand() * 64))
-        else if (k < 16) { len = 512 * (1 + int(rand() * 15)); printf "%d write %.0f %d %s\n", t, 16 * mib + n++ * 8192, len,
-            k == 13 ? "fua|sync" : k == 14 ? "preflush|sync" : k == 15 ? "preflush|fua|sync" : "-" }
-        else if (k == 16) printf "%d flush 0 0 preflush\n", t
-        else if (k == 17) printf "%d discard %.0f %d\n", t, 24 * mib + i * 4096, 8192
-        else if (k == 18) printf "%d write_zeroes %.0f %d\n", t, 40 * mib + 8192 * i, 4096
-        else if (i < 160) printf "%d write %.0f %d\n", t, (8 + int(i / 20)) * mib, mib - 512 * (i % 16)
-    } }' | tape work
+every_operation 2000 | tape work
 
 # What was asked is what is in the tape, whatever the timing and the number of connections.
 for how in "asap --depth 32:1" "recorded:1" "asap --depth 8:4"; do

@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --verify finds a write that never happened, one at a wrong place, one torn, one stale; --verify-only what a power cut may
 # leave and what it must not. The server is tests/nbd_faulty.py.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/replay.sh"
 need sha256sum
-[ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
-cd "$tmp" || exit 1
 
-tape() { rm -f "$1.tape"; "$BUILD/tests/tool_tape" "$1.tape" || note "cannot make $1"; }
-rep() { $analyze show --json "$1" | $python -c "import json,sys; print(json.load(sys.stdin)['repetitions'][${3:-1}-1]['$2'])"; }
 # server ARGUMENT...: of 4 MiB; sets $pid. cut: the power cut.
 url="nbd+unix:///?socket=$tmp/sock"
 server() {

@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Shared by the tests of iSCSI paths: tgtd behind two relays, and a tape that takes long enough to lose them meanwhile.
-. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/servers.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/replay.sh"
 need_root
 need tgtd tgtadm
-[ -x "$BUILD/tests/tool_tape" ] || skip_all "needs tests/tool_tape (make tests)"
-cd "$tmp" || exit 1
-unset "${!IOTAPE_@}"
 
-rep() { $analyze show --json "$1" | $python -c "import json,sys; print(json.load(sys.stdin)['repetitions'][${3:-1}-1]['$2'])"; }
-csv() { $analyze export "$1" --format csv | tail -n +2; }
 # The longest latency of a run in ms.
 longest() { csv "$1" | awk -F, '$10 > m { m = $10 } END { printf "%d", m / 1e6 }'; }
 up() { iscsi_server && iscsi_target 1 disk && iscsi_lun 1 1 disk.img; }
@@ -27,7 +21,7 @@ awk 'BEGIN { srand(3); for (i = 0; i < 1500; i++) {
     if (i % 3 == 2) printf "%d write %d 4096 %s\n", 2000 * i, 16777216 + 4096 * i, i % 30 == 2 ? "fua" : "-"
     else if (i % 100 == 0) printf "%d flush 0 0\n", 2000 * i
     else printf "%d read %d 4096\n", 2000 * i, int(rand() * 4096) * 4096 } }' >work.text
-"$BUILD/tests/tool_tape" work.tape <work.text
+tape work <work.text
 run $replay work.tape --to local.img -o local.run --timing asap; is $status 0 "replay to a file"
 
 # replay_during COMMAND...: replays while the command is run 1 s after the beginning; sets $status, $seconds.

@@ -35,12 +35,11 @@ static void nfs_target_close(struct target *base)
 
 static int check_version(const struct nfs_target *t, struct err *e)
 {
-    if (t->address.version == 3)
+    if (t->address.version == 3 || t->options.read_only)
         return 0;
     return err_set(e, EPROTONOSUPPORT,
-            "cannot replay to '%s': NFS version 4 is not supported, since libnfs 4.0.0 cannot write more "
-            "than "
-            "2 KiB with it; use version=3, or mount it and name the file's path",
+            "cannot write to '%s': with NFS version 4 files are only read (--read-only), since libnfs 4.0.0 "
+            "cannot write more than 2 KiB with it; use version=3, or mount it and name the file's path",
             t->base.url);
 }
 
@@ -48,7 +47,7 @@ static int open_target(struct nfs_target *t, struct err *e)
 {
     int r = check_version(t, e);
     if (r == 0)
-        r = nfs_find(t, e);
+        r = t->address.version == 4 ? nfs4_find(t, e) : nfs_find(t, e);
     return r < 0 ? r : nfs_conns_open(t, e);
 }
 
@@ -90,7 +89,7 @@ static int nfs_target_describe(struct target *base, struct facts *f, struct err 
     const struct nfs_target *t = nfs_target_of(base);
     int r = facts_set(f, e, "type", "file on an NFS server");
     if (r == 0)
-        r = facts_set(f, e, "protocol", "NFS version 3 over TCP, libnfs");
+        r = facts_set(f, e, "protocol", "NFS version %u over TCP, libnfs", (unsigned)t->address.version);
     if (r == 0)
         r = facts_set(f, e, "connections", "%u", t->conns);
     if (r == 0)
@@ -117,7 +116,9 @@ static const char *const prefixes[] = {"nfs://", NULL};
 const struct target_ops target_nfs = {
         .name = "nfs",
         .help = "nfs://HOST/DIR/FILE[?NAME=VALUE&...]\n"
-                "                 a file on an NFS server (version 3), by libnfs, without a mount; created\n"
+                "                 a file on an NFS server (version 3; with version=4 only for --read-only "
+                "and\n"
+                "                 --verify-only), by libnfs, without a mount; created\n"
                 "                 where absent. nfsport=N and mountport=N instead of asking the portmapper;\n"
                 "                 connections=N, uid=N, gid=N; stable=1: every write is stable when it is "
                 "done,\n"

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Shared by the files of the NFS target: nfs.c is the table, nfs_open.c finds the file and makes it,
+ * Shared by the files of the NFS target: nfs.c is the table, nfs_open.c finds the file and makes it
+ * (nfs_open4.c: with version 4; nfs_session.c: calls that are waited for),
  * nfs_conn.c keeps connections, nfs_io.c moves data, nfs_again.c sends again what a server may have lost,
  * nfs_queue.c waits. All of it runs in one thread.
  *
- * NFS version 3 (RFC 1813) by libnfs's raw calls rather than by its file-like ones: they show how a write was
- * committed and by which instance of the server (its write verifier), and file handles outlive a connection
- * and a restart of the server, so that reconnecting needs no mount. Quirks of libnfs 4.0.0: nothing may be
- * issued on a context from a callback that reports an error; without automatic reconnection a context is
- * dead as soon as rpc_service fails, and calls back all that is in flight; calls that are in flight when a
- * context is destroyed are called back, too; it sets neither TCP_NODELAY nor a timeout; each rpc_service goes
- * through all its queues.
+ * NFS version 3 (RFC 1813), version 4 for reading only, by libnfs's raw calls rather than by its file-like
+ * ones: they show how a write was committed and by which instance of the server (its write verifier), and
+ * file handles outlive a connection and a restart of the server, so that reconnecting needs no mount. Quirks
+ * of libnfs 4.0.0: nothing may be issued on a context from a callback that reports an error; without
+ * automatic reconnection a context is dead as soon as rpc_service fails, and calls back all that is in
+ * flight; calls that are in flight when a context is destroyed are called back, too; it sets neither
+ * TCP_NODELAY nor a timeout; each rpc_service goes through all its queues.
  */
 #ifndef IOTAPE_NFS_H
 #define IOTAPE_NFS_H
+
+#include <nfsc/libnfs.h>
+#include <nfsc/libnfs-raw.h>
+#include <nfsc/libnfs-raw-mount.h>
+#include <nfsc/libnfs-raw-nfs.h>
+#include <nfsc/libnfs-raw-nfs4.h>
+#include <nfsc/libnfs-raw-portmap.h>
 
 #include "replay/target.h"
 #include "replay/target/nfs_address.h"
@@ -26,13 +34,14 @@
  * wait at the second one. */
 #define NFS_LOG_COMMIT_BYTES (UINT64_C(32) << 20)
 #define NFS_LOG_BYTES        (UINT64_C(64) << 20)
+/* libnfs takes no larger message. */
+#define NFS_TRANSFER_MAX_BYTES (1u << 20)
 /* Writes that are sent again at a time. */
 #define NFS_AGAIN_MAX      16
 
-#define NFS_HANDLE_BYTES   64 /* RFC 1813, 2.4: NFS3_FHSIZE */
+#define NFS_HANDLE_BYTES   128 /* RFC 7530, 2.2: NFS4_FHSIZE; of version 3 64 */
 #define NFS_VERIFIER_BYTES 8
 
-struct rpc_context;
 struct nfs_piece;
 
 enum nfs_conn_state { NFS_DOWN, NFS_CONNECTING, NFS_UP };
@@ -125,10 +134,12 @@ static inline struct nfs_progress *nfs_progress_of(struct target_io *io)
     return (struct nfs_progress *)io->space;
 }
 
-/* ---- nfs_open.c: calls that are waited for, within the stall timeout each ---- */
+/* ---- nfs_open.c, nfs_open4.c: calls that are waited for, within the stall timeout each ---- */
 
 /* Resolves the host, mounts, looks the file up, asks for limits and rights. Sets size_bytes and absent. */
 int nfs_find(struct nfs_target *t, struct err *e);
+/* The same with version 4, for reading. */
+int nfs4_find(struct nfs_target *t, struct err *e);
 /* Makes the file where there is none, and makes it `size_bytes` long. */
 int nfs_make(struct nfs_target *t, uint64_t size_bytes, struct err *e);
 
@@ -157,6 +168,10 @@ int nfs_io_start(struct nfs_target *t, struct target_io *io);
 void nfs_pump(struct nfs_target *t);
 /* All that waits fails with `error`, a negative errno. Nothing may be in flight. */
 void nfs_fail_pending(struct nfs_target *t, int error);
+/* A read of version 4; `cb` gets a COMPOUND4res. */
+int nfs4_call_read(struct nfs_conn *c, struct nfs_piece *p, rpc_cb cb);
+/* What it brought, of one that succeeded; NULL where the server makes no sense. */
+const READ4resok *nfs4_read_result(const void *result);
 /* Brings a piece to libnfs. */
 void nfs_piece_issue(struct nfs_conn *c, struct nfs_piece *p);
 struct nfs_piece *nfs_piece_new(struct nfs_target *t);

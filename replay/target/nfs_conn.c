@@ -7,9 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include <nfsc/libnfs.h>
-#include <nfsc/libnfs-raw.h>
-
 #include "replay/pace.h"
 #include "replay/target/nfs.h"
 
@@ -57,7 +54,9 @@ static void on_connected(struct rpc_context *rpc, int status, void *data, void *
     if (status != RPC_STATUS_SUCCESS)
         return; /* rpc_service fails, too */
     set_socket(rpc_get_fd(rpc));
-    if (rpc_nfs3_null_async(rpc, on_null, c) < 0)
+    int r = c->target->address.version == 4 ? rpc_nfs4_null_async(rpc, on_null, c)
+                                            : rpc_nfs3_null_async(rpc, on_null, c);
+    if (r < 0)
         c->refused = true;
     c->unsent++;
 }

@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <nfsc/libnfs.h>
-#include <nfsc/libnfs-raw.h>
-#include <nfsc/libnfs-raw-nfs.h>
-
 #include "replay/pace.h"
 #include "replay/target/nfs.h"
 
@@ -207,10 +203,16 @@ int nfs_io_start(struct nfs_target *t, struct target_io *io)
 
 /* ---- answers ---- */
 
+/* "Try again later"; version 4 says so after a restart, too. */
+static bool is_delay(nfsstat3 status)
+{
+    return status == NFS3ERR_JUKEBOX || status == (nfsstat3)NFS4ERR_GRACE;
+}
+
 static void answered_error(struct nfs_piece *p, nfsstat3 status)
 {
     struct nfs_target *t = p->target;
-    if (status == NFS3ERR_JUKEBOX && !p->entry) { /* "try again later" */
+    if (is_delay(status) && !p->entry) {
         t->delayed_until_ns = pace_now_ns() + NFS_RETRY_NS;
         if (p->io)
             again(p);
@@ -231,7 +233,7 @@ static bool answered(struct nfs_piece *p, int rpc_status, const void *result)
         return false;
     }
     nfsstat3 status = *(const nfsstat3 *)result;
-    p->conn->heard |= status != NFS3ERR_JUKEBOX;
+    p->conn->heard |= !is_delay(status);
     come_in(p);
     if (status != NFS3_OK)
         answered_error(p, status);
@@ -248,25 +250,40 @@ static void advance(struct nfs_piece *p, uint32_t count)
     p->len_bytes -= count;
 }
 
-static void on_read(struct rpc_context *rpc, int status, void *data, void *private_data)
+static void take_in(struct nfs_piece *p, const void *data, uint32_t count, bool eof)
 {
-    (void)rpc;
-    struct nfs_piece *p = private_data;
-    const READ3res *res = data;
-    if (!answered(p, status, data))
-        return;
-    const READ3resok *ok = &res->READ3res_u.resok;
-    uint32_t count = ok->data.data_len;
     if (count > p->len_bytes) {
         nfs_piece_fail(p, -EIO);
         return;
     }
-    memcpy(p->data, ok->data.data_val, count);
+    memcpy(p->data, data, count);
     advance(p, count);
-    if (p->len_bytes && count && !ok->eof)
+    if (p->len_bytes && count && !eof)
         again(p);
     else
         piece_done(p);
+}
+
+static void on_read(struct rpc_context *rpc, int status, void *data, void *private_data)
+{
+    (void)rpc;
+    struct nfs_piece *p = private_data;
+    const READ3resok *ok = data ? &((const READ3res *)data)->READ3res_u.resok : NULL;
+    if (answered(p, status, data))
+        take_in(p, ok->data.data_val, ok->data.data_len, ok->eof);
+}
+
+static void on_read4(struct rpc_context *rpc, int status, void *data, void *private_data)
+{
+    (void)rpc;
+    struct nfs_piece *p = private_data;
+    if (!answered(p, status, data))
+        return;
+    const READ4resok *ok = nfs4_read_result(data);
+    if (ok)
+        take_in(p, ok->data.data_val, ok->data.data_len, ok->eof);
+    else
+        nfs_piece_fail(p, -EIO);
 }
 
 /* Keeps what the server may still lose. */
@@ -338,6 +355,8 @@ static void on_commit(struct rpc_context *rpc, int status, void *data, void *pri
 static int call_read(struct nfs_conn *c, struct nfs_piece *p)
 {
     struct nfs_target *t = p->target;
+    if (t->address.version == 4)
+        return nfs4_call_read(c, p, on_read4);
     READ3args args = {
             .file.data = {t->handle_bytes, t->handle}, .offset = p->offset_bytes, .count = p->len_bytes};
     return rpc_nfs3_read_async(c->rpc, on_read, &args, p);

@@ -4,159 +4,33 @@
  * waited for, on a connection of its own that ends with it. Nothing is changed but by nfs_make.
  */
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-
-#include <nfsc/libnfs.h>
-#include <nfsc/libnfs-raw.h>
-#include <nfsc/libnfs-raw-mount.h>
-#include <nfsc/libnfs-raw-nfs.h>
-#include <nfsc/libnfs-raw-portmap.h>
 
 #include "formats/base/cleanup.h"
-#include "replay/pace.h"
-#include "replay/target/nfs.h"
+#include "replay/target/nfs_session.h"
 
 #define PORTMAPPER_PORT 111
-#define LOOK_MS         50
-/* libnfs takes no larger message. */
-#define TRANSFER_MAX_BYTES (1u << 20)
-#define FILE_MODE          0600
+#define FILE_MODE       0600
 
-/* One connection and the call that is under way on it; results stay until the next call. */
-struct session {
-    struct nfs_target *t;
-    struct rpc_context *rpc;
-    const char *server; /* for messages: which one of a host's */
-    bool done;
-    int rpc_status;
-    uint32_t status; /* nfsstat3, mountstat3 */
-    uint32_t port, granted;
-    char handle[NFS_HANDLE_BYTES];
-    uint32_t handle_bytes;
-    bool has_attributes;
-    fattr3 attributes;
-    FSINFO3resok limits;
-};
-
-/* ---- waiting ---- */
-
-static int broken(struct session *s, int error, struct err *e)
-{
-    const char *host = s->t->address.host;
-    if (error)
-        return err_sys(e, error, "cannot reach the %s of '%s'", s->server, host);
-    const char *text = rpc_get_error(s->rpc);
-    return err_set(e, EPROTO, "the %s of '%s' closed the connection or sent what it should not (libnfs: %s)",
-            s->server, host, text ? text : "end of stream");
-}
-
-static int look(struct session *s, struct err *e)
-{
-    struct pollfd fd = {.fd = rpc_get_fd(s->rpc), .events = (short)rpc_which_events(s->rpc)};
-    if (poll(&fd, 1, LOOK_MS) <= 0)
-        return 0;
-    int error = 0;
-    socklen_t len = sizeof error;
-    if (fd.revents & (POLLERR | POLLHUP))
-        (void)getsockopt(fd.fd, SOL_SOCKET, SO_ERROR, &error, &len);
-    return rpc_service(s->rpc, fd.revents) < 0 ? broken(s, error, e) : 0;
-}
-
-/* Waits until the call that was just issued is answered. `issued` is its result. */
-static int await(struct session *s, int issued, struct err *e)
-{
-    uint64_t until_ns = pace_now_ns() + s->t->options.stall_timeout_ns;
-    if (issued < 0)
-        return broken(s, 0, e);
-    while (!s->done) {
-        int r = look(s, e);
-        if (r < 0)
-            return r;
-        if (!s->done && pace_now_ns() > until_ns)
-            return broken(s, ETIMEDOUT, e);
-    }
-    s->done = false;
-    if (s->rpc_status != RPC_STATUS_SUCCESS)
-        return broken(s, 0, e);
-    return 0;
-}
-
-/* What every answer does. True where there is a result to look at. */
-static bool answer(struct session *s, int status)
-{
-    s->done = true;
-    s->rpc_status = status;
-    return status == RPC_STATUS_SUCCESS;
-}
-
-static void on_connected(struct rpc_context *rpc, int status, void *data, void *private_data)
-{
-    (void)rpc;
-    (void)data;
-    if (status == RPC_STATUS_SUCCESS) /* else rpc_service fails, too, and the reason is at the socket */
-        answer(private_data, status);
-}
-
-static void session_end(struct session *s)
-{
-    if (s->rpc)
-        rpc_destroy_context(s->rpc);
-    s->rpc = NULL;
-}
-#define SESSION CLEANUP(session_end) struct session
-
-static int session_begin(struct session *s, unsigned port, const char *server, struct err *e)
-{
-    const struct nfs_address *a = &s->t->address;
-    session_end(s);
-    s->server = server;
-    s->done = false;
-    s->rpc = rpc_init_context();
-    if (!s->rpc)
-        return err_sys(e, ENOMEM, "cannot open '%s'", s->t->base.url);
-    if (a->uid != NFS_OWN_ID)
-        rpc_set_uid(s->rpc, (int)a->uid);
-    if (a->gid != NFS_OWN_ID)
-        rpc_set_gid(s->rpc, (int)a->gid);
-    return await(s, rpc_connect_async(s->rpc, s->t->server, (int)port, on_connected, s), e);
-}
-
-/* ---- host and ports ---- */
-
-static int resolve(struct nfs_target *t, struct err *e)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-    char text[NI_MAXHOST];
-    int r = getaddrinfo(t->address.host, NULL, &hints, &list);
-    if (r == 0)
-        r = getnameinfo(list->ai_addr, list->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST);
-    if (list)
-        freeaddrinfo(list);
-    if (r != 0)
-        return err_set(e, EHOSTUNREACH, "cannot find host '%s': %s", t->address.host, gai_strerror(r));
-    t->server = strdup(text);
-    return t->server ? 0 : err_sys(e, ENOMEM, "cannot open '%s'", t->base.url);
-}
+/* ---- ports ---- */
 
 static void on_port(struct rpc_context *rpc, int status, void *data, void *private_data)
 {
     (void)rpc;
-    struct session *s = private_data;
-    if (answer(s, status))
+    struct nfs_session *s = private_data;
+    if (nfs_session_answer(s, status))
         s->port = *(const uint32_t *)data;
 }
 
 static int ask_port(
-        struct session *s, int program, int version, const char *name, unsigned *port, struct err *e)
+        struct nfs_session *s, int program, int version, const char *name, unsigned *port, struct err *e)
 {
     if (*port)
         return 0;
-    int r = await(s, rpc_pmap2_getport_async(s->rpc, program, version, IPPROTO_TCP, on_port, s), e);
+    int r = nfs_session_await(
+            s, rpc_pmap2_getport_async(s->rpc, program, version, IPPROTO_TCP, on_port, s), e);
     if (r == 0 && (s->port == 0 || s->port > 65535))
         r = err_set(e, EPROTONOSUPPORT, "'%s' offers no %s over TCP", s->t->address.host, name);
     *port = s->port;
@@ -169,8 +43,8 @@ static int find_ports(struct nfs_target *t, struct err *e)
     t->mount_port = (unsigned)t->address.mount_port;
     if (t->nfs_port && t->mount_port)
         return 0;
-    SESSION s = {.t = t};
-    int r = session_begin(
+    NFS_SESSION s = {.t = t};
+    int r = nfs_session_begin(
             &s, PORTMAPPER_PORT, "portmapper (port 111; else give ?nfsport= and ?mountport=)", e);
     if (r == 0)
         r = ask_port(&s, NFS_PROGRAM, NFS_V3, "NFS version 3", &t->nfs_port, e);
@@ -179,22 +53,16 @@ static int find_ports(struct nfs_target *t, struct err *e)
 
 /* ---- mount ---- */
 
-static void keep_handle(struct session *s, uint32_t len, const char *value)
-{
-    s->handle_bytes = len <= NFS_HANDLE_BYTES ? len : 0;
-    memcpy(s->handle, value, s->handle_bytes);
-}
-
 static void on_mounted(struct rpc_context *rpc, int status, void *data, void *private_data)
 {
     (void)rpc;
-    struct session *s = private_data;
+    struct nfs_session *s = private_data;
     const mountres3 *res = data;
-    if (!answer(s, status))
+    if (!nfs_session_answer(s, status))
         return;
     s->status = res->fhs_status;
     if (s->status == MNT3_OK)
-        keep_handle(s, res->mountres3_u.mountinfo.fhandle.fhandle3_len,
+        nfs_session_keep_handle(s, res->mountres3_u.mountinfo.fhandle.fhandle3_len,
                 res->mountres3_u.mountinfo.fhandle.fhandle3_val);
 }
 
@@ -202,14 +70,14 @@ static void on_mounted(struct rpc_context *rpc, int status, void *data, void *pr
  * *rest is what is left to look up. */
 static int mount_dir(struct nfs_target *t, const char **rest, struct err *e)
 {
-    SESSION s = {.t = t};
+    NFS_SESSION s = {.t = t};
     CLEANUP_FREE char *dir = strdup(t->address.dir);
     if (!dir)
         return err_sys(e, ENOMEM, "cannot open '%s'", t->base.url);
-    int r = session_begin(&s, t->mount_port, "MOUNT server", e);
+    int r = nfs_session_begin(&s, t->mount_port, "MOUNT server", e);
     uint32_t first = MNT3_OK;
     while (r == 0) {
-        r = await(&s, rpc_mount3_mnt_async(s.rpc, on_mounted, dir, &s), e);
+        r = nfs_session_await(&s, rpc_mount3_mnt_async(s.rpc, on_mounted, dir, &s), e);
         if (r == 0 && s.status == MNT3_OK) {
             t->dir_handle_bytes = s.handle_bytes;
             memcpy(t->dir_handle, s.handle, s.handle_bytes);
@@ -233,34 +101,29 @@ static int mount_dir(struct nfs_target *t, const char **rest, struct err *e)
 static void on_lookup(struct rpc_context *rpc, int status, void *data, void *private_data)
 {
     (void)rpc;
-    struct session *s = private_data;
+    struct nfs_session *s = private_data;
     const LOOKUP3res *res = data;
-    if (!answer(s, status))
+    if (!nfs_session_answer(s, status))
         return;
     s->status = res->status;
     if (s->status == NFS3_OK)
-        keep_handle(s, res->LOOKUP3res_u.resok.object.data.data_len,
+        nfs_session_keep_handle(s, res->LOOKUP3res_u.resok.object.data.data_len,
                 res->LOOKUP3res_u.resok.object.data.data_val);
 }
 
 /* `name` in the directory of the target; the session's handle and status tell what is there. */
-static int look_up(struct session *s, char *name, struct err *e)
+static int look_up(struct nfs_session *s, char *name, struct err *e)
 {
     struct nfs_target *t = s->t;
     LOOKUP3args args = {.what.dir.data = {t->dir_handle_bytes, t->dir_handle}, .what.name = name};
-    int r = await(s, rpc_nfs3_lookup_async(s->rpc, on_lookup, &args, s), e);
+    int r = nfs_session_await(s, rpc_nfs3_lookup_async(s->rpc, on_lookup, &args, s), e);
     if (r == 0 && s->status == NFS3_OK && s->handle_bytes == 0)
         r = err_set(e, EPROTO, "the NFS server's answer makes no sense");
     return r;
 }
 
-static int failed(const struct session *s, const char *what, struct err *e)
-{
-    return err_sys(e, nfsstat3_to_errno((int)s->status), "cannot %s '%s'", what, s->t->base.url);
-}
-
 /* Goes down from the mounted directory to the file's. */
-static int descend(struct session *s, const char *path, struct err *e)
+static int descend(struct nfs_session *s, const char *path, struct err *e)
 {
     struct nfs_target *t = s->t;
     CLEANUP_FREE char *copy = strdup(path);
@@ -285,9 +148,9 @@ static int descend(struct session *s, const char *path, struct err *e)
 static void on_attributes(struct rpc_context *rpc, int status, void *data, void *private_data)
 {
     (void)rpc;
-    struct session *s = private_data;
+    struct nfs_session *s = private_data;
     const GETATTR3res *res = data;
-    if (!answer(s, status))
+    if (!nfs_session_answer(s, status))
         return;
     s->status = res->status;
     if (s->status == NFS3_OK)
@@ -297,9 +160,9 @@ static void on_attributes(struct rpc_context *rpc, int status, void *data, void 
 static void on_access(struct rpc_context *rpc, int status, void *data, void *private_data)
 {
     (void)rpc;
-    struct session *s = private_data;
+    struct nfs_session *s = private_data;
     const ACCESS3res *res = data;
-    if (!answer(s, status))
+    if (!nfs_session_answer(s, status))
         return;
     s->status = res->status;
     s->granted = s->status == NFS3_OK ? res->ACCESS3res_u.resok.access : 0;
@@ -308,9 +171,9 @@ static void on_access(struct rpc_context *rpc, int status, void *data, void *pri
 static void on_limits(struct rpc_context *rpc, int status, void *data, void *private_data)
 {
     (void)rpc;
-    struct session *s = private_data;
+    struct nfs_session *s = private_data;
     const FSINFO3res *res = data;
-    if (!answer(s, status))
+    if (!nfs_session_answer(s, status))
         return;
     s->status = res->status;
     if (s->status == NFS3_OK)
@@ -318,14 +181,15 @@ static void on_limits(struct rpc_context *rpc, int status, void *data, void *pri
 }
 
 /* `rights` on a file or directory, or an error that says which one is missing. */
-static int check_rights(struct session *s, nfs_fh3 object, uint32_t rights, const char *what, struct err *e)
+static int check_rights(
+        struct nfs_session *s, nfs_fh3 object, uint32_t rights, const char *what, struct err *e)
 {
     ACCESS3args args = {.object = object, .access = rights};
-    int r = await(s, rpc_nfs3_access_async(s->rpc, on_access, &args, s), e);
+    int r = nfs_session_await(s, rpc_nfs3_access_async(s->rpc, on_access, &args, s), e);
     if (r < 0)
         return r;
     if (s->status != NFS3_OK)
-        return failed(s, "ask for rights on", e);
+        return nfs_session_failed(s, "ask for rights on", e);
     if ((s->granted & rights) == rights)
         return 0;
     return err_set(e, EACCES,
@@ -333,16 +197,16 @@ static int check_rights(struct session *s, nfs_fh3 object, uint32_t rights, cons
             s->t->base.url);
 }
 
-static int check_file(struct session *s, struct err *e)
+static int check_file(struct nfs_session *s, struct err *e)
 {
     struct nfs_target *t = s->t;
     nfs_fh3 file = {.data = {t->handle_bytes, t->handle}};
     GETATTR3args args = {.object = file};
-    int r = await(s, rpc_nfs3_getattr_async(s->rpc, on_attributes, &args, s), e);
+    int r = nfs_session_await(s, rpc_nfs3_getattr_async(s->rpc, on_attributes, &args, s), e);
     if (r < 0)
         return r;
     if (s->status != NFS3_OK)
-        return failed(s, "open", e);
+        return nfs_session_failed(s, "open", e);
     if (s->attributes.type != NF3REG)
         return err_set(e, EINVAL, "'%s' is no regular file (links are not followed)", t->base.url);
     t->base.size_bytes = s->attributes.size;
@@ -352,38 +216,33 @@ static int check_file(struct session *s, struct err *e)
     return check_rights(s, file, ACCESS3_READ | ACCESS3_MODIFY | ACCESS3_EXTEND, "write to", e);
 }
 
-static int check_absent(struct session *s, struct err *e)
+static int check_absent(struct nfs_session *s, struct err *e)
 {
     struct nfs_target *t = s->t;
     if (s->status != NFS3ERR_NOENT || t->options.read_only)
-        return failed(s, "open", e);
+        return nfs_session_failed(s, "open", e);
     t->base.absent = true;
     nfs_fh3 dir = {.data = {t->dir_handle_bytes, t->dir_handle}};
     return check_rights(s, dir, ACCESS3_MODIFY | ACCESS3_EXTEND, "create", e);
 }
 
-static uint32_t transfer_bytes(uint32_t most)
-{
-    return most < TRANSFER_MAX_BYTES ? most & ~511u : TRANSFER_MAX_BYTES;
-}
-
-static int ask_limits(struct session *s, struct err *e)
+static int ask_limits(struct nfs_session *s, struct err *e)
 {
     struct nfs_target *t = s->t;
     FSINFO3args args = {.fsroot.data = {t->dir_handle_bytes, t->dir_handle}};
-    int r = await(s, rpc_nfs3_fsinfo_async(s->rpc, on_limits, &args, s), e);
+    int r = nfs_session_await(s, rpc_nfs3_fsinfo_async(s->rpc, on_limits, &args, s), e);
     if (r < 0)
         return r;
     if (s->status != NFS3_OK)
-        return failed(s, "ask for the limits of", e);
-    t->read_max_bytes = transfer_bytes(s->limits.rtmax);
-    t->write_max_bytes = transfer_bytes(s->limits.wtmax);
+        return nfs_session_failed(s, "ask for the limits of", e);
+    t->read_max_bytes = nfs_transfer_bytes(s->limits.rtmax);
+    t->write_max_bytes = nfs_transfer_bytes(s->limits.wtmax);
     if (t->read_max_bytes == 0 || t->write_max_bytes == 0)
         return err_set(e, EPROTO, "the NFS server of '%s' takes no transfer of 512 bytes", t->address.host);
     return 0;
 }
 
-static int look_at_file(struct session *s, struct err *e)
+static int look_at_file(struct nfs_session *s, struct err *e)
 {
     struct nfs_target *t = s->t;
     int r = look_up(s, t->address.file, e);
@@ -399,15 +258,15 @@ static int look_at_file(struct session *s, struct err *e)
 int nfs_find(struct nfs_target *t, struct err *e)
 {
     const char *rest = "";
-    int r = resolve(t, e);
+    int r = nfs_session_resolve(t, e);
     if (r == 0)
         r = find_ports(t, e);
     if (r == 0)
         r = mount_dir(t, &rest, e);
     if (r < 0)
         return r;
-    SESSION s = {.t = t};
-    r = session_begin(&s, t->nfs_port, "NFS server", e);
+    NFS_SESSION s = {.t = t};
+    r = nfs_session_begin(&s, t->nfs_port, "NFS server", e);
     if (r == 0)
         r = descend(&s, rest, e);
     if (r == 0)
@@ -424,30 +283,31 @@ int nfs_find(struct nfs_target *t, struct err *e)
 static void on_created(struct rpc_context *rpc, int status, void *data, void *private_data)
 {
     (void)rpc;
-    struct session *s = private_data;
+    struct nfs_session *s = private_data;
     const CREATE3res *res = data;
     s->handle_bytes = 0;
-    if (!answer(s, status))
+    if (!nfs_session_answer(s, status))
         return;
     s->status = res->status;
     const post_op_fh3 *made = &res->CREATE3res_u.resok.obj;
     if (s->status == NFS3_OK && made->handle_follows)
-        keep_handle(s, made->post_op_fh3_u.handle.data.data_len, made->post_op_fh3_u.handle.data.data_val);
+        nfs_session_keep_handle(
+                s, made->post_op_fh3_u.handle.data.data_len, made->post_op_fh3_u.handle.data.data_val);
 }
 
-static int create_file(struct session *s, struct err *e)
+static int create_file(struct nfs_session *s, struct err *e)
 {
     struct nfs_target *t = s->t;
     sattr3 mode = {.mode = {.set_it = 1, .set_mode3_u.mode = FILE_MODE}};
     CREATE3args args = {.where = {.dir.data = {t->dir_handle_bytes, t->dir_handle}, .name = t->address.file},
             .how = {.mode = GUARDED, .createhow3_u.g_obj_attributes = mode}};
-    int r = await(s, rpc_nfs3_create_async(s->rpc, on_created, &args, s), e);
+    int r = nfs_session_await(s, rpc_nfs3_create_async(s->rpc, on_created, &args, s), e);
     if (r == 0 && s->status != NFS3_OK)
-        r = failed(s, "create", e);
+        r = nfs_session_failed(s, "create", e);
     if (r == 0 && s->handle_bytes == 0) { /* the server may keep it to itself */
         r = look_up(s, t->address.file, e);
         if (r == 0 && s->status != NFS3_OK)
-            r = failed(s, "create", e);
+            r = nfs_session_failed(s, "create", e);
     }
     t->handle_bytes = s->handle_bytes;
     memcpy(t->handle, s->handle, s->handle_bytes);
@@ -457,23 +317,23 @@ static int create_file(struct session *s, struct err *e)
 static void on_resized(struct rpc_context *rpc, int status, void *data, void *private_data)
 {
     (void)rpc;
-    struct session *s = private_data;
-    if (answer(s, status))
+    struct nfs_session *s = private_data;
+    if (nfs_session_answer(s, status))
         s->status = ((const SETATTR3res *)data)->status;
 }
 
 int nfs_make(struct nfs_target *t, uint64_t size_bytes, struct err *e)
 {
-    SESSION s = {.t = t};
-    int r = session_begin(&s, t->nfs_port, "NFS server", e);
+    NFS_SESSION s = {.t = t};
+    int r = nfs_session_begin(&s, t->nfs_port, "NFS server", e);
     if (r == 0 && t->handle_bytes == 0)
         r = create_file(&s, e);
     if (r < 0)
         return r;
     SETATTR3args args = {.object.data = {t->handle_bytes, t->handle},
             .new_attributes.size = {.set_it = 1, .set_size3_u.size = size_bytes}};
-    r = await(&s, rpc_nfs3_setattr_async(s.rpc, on_resized, &args, &s), e);
+    r = nfs_session_await(&s, rpc_nfs3_setattr_async(s.rpc, on_resized, &args, &s), e);
     if (r == 0 && s.status != NFS3_OK)
-        r = failed(&s, "set the size of", e);
+        r = nfs_session_failed(&s, "set the size of", e);
     return r;
 }

@@ -17,10 +17,35 @@ rep() { $analyze show --json "$1" | $python -c "import json,sys; j=json.load(sys
 # replay_rate TAPE TARGET OPTION...: records a second of one repetition, elapsed from start to last completion.
 replay_rate() { $replay "$1" --to "$2" -o rate.run "${@:3}" 2>replay.err || { cat replay.err >&2; return 1; }
     rep rate.run "r['records'] / (r['elapsed_ns'] / 1e9)"; }
-# interval FILE: of numbers: median, and the k-th smallest and largest, an exact interval for the median by the sign test:
-# of ten the second ones, confidence 1 - 22/1024 = 97.9 %; of five the outermost, 93.8 %.
-interval() { sort -g "$1" | awk '{ v[NR] = $1 } END { k = NR >= 10 ? 2 : 1; m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
-    printf "%.3f %.3f %.3f\n", m, v[k], v[NR + 1 - k] }'; }
+# interval FILE: of numbers: median, and the k-th smallest and largest, the exact interval for the median by the sign test whose
+# confidence is at least 95 %: of ten the second ones, 1 - 22/1024 = 97.9 %; of 20 the sixth ones, 95.9 %. Of five the outermost,
+# 93.8 %.
+interval() { sort -g "$1" | awk '{ v[NR] = $1 } END {
+    n = NR; p = 0.5 ^ n; sum = p; k = 1
+    for (i = 1; i < n / 2; i++) { p *= (n - i + 1) / i; sum += p; if (2 * sum > 0.05) break; k = i + 1 }
+    m = n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+    printf "%.3f %.3f %.3f\n", m, v[k], v[n + 1 - k] }'; }
 # ratio A B
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f\n", a / b }'; }
 steal() { awk '/^cpu / { print $9 }' /proc/stat; }
+# pin PID: the server and all its threads to the first CPU; ours and theirs go to the second one: whoever is put where by the
+# scheduler makes more of a difference than what is compared.
+pin() { [ "$(nproc)" -lt 2 ] || { taskset -a -p -c 0 "$1" >/dev/null && on_cpu="taskset -c 1" && replay="$on_cpu $replay"; }; }
+on_cpu=
+# rate_pairs FIGURE WITNESS: 20 interleaved pairs of `ours` and `theirs` (functions that print I/Os a second), now the one first,
+# now the other. Rows with both medians and with the ratio's median and exact interval.
+rate_pairs() {
+    local i a b m lo hi
+    rm -f ours.rates theirs.rates ratios
+    for ((i = 0; i < 20; i++)); do
+        if ((i % 2)); then b=$(theirs) && a=$(ours) || exit 1; else a=$(ours) && b=$(theirs) || exit 1; fi
+        echo "$a" >>ours.rates
+        echo "$b" >>theirs.rates
+        ratio "$a" "$b" >>ratios
+    done
+    [ -z "${SHOW:-}" ] || paste ours.rates theirs.rates ratios >&2
+    read -r m lo hi < <(interval ratios)
+    # shellcheck disable=SC2046 # numbers
+    row "$1, IOPS, median" "$(median $(cat ours.rates))" "$2 $(median $(cat theirs.rates))" "-"
+    row "$1, ratio to $2, with exact interval" "$m [$lo, $hi]" "1" "lower bound >= 0.95" "$lo >= 0.95"
+}
