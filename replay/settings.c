@@ -160,7 +160,18 @@ static const struct opt options[] = {
 };
 
 /* After the section on targets, which targets' own tables make. */
-static const char *const sections[] = {"Several targets",
+static const char *const sections[] = {"Storage across the network",
+        "nfs://, iscsi:// and nbd:// talk to the server from user space: no mount, no login of the kernel's, "
+        "no "
+        "root, no page cache. They measure the network, the server and its storage, the same way for each, "
+        "and are "
+        "for choosing between servers or protocols. A file on a mounted NFS export and a disk that the "
+        "host's "
+        "initiator is logged in to are ordinary paths, opened with O_DIRECT: take these where guests will go "
+        "through the kernel's client, since its mount options, multipath and caches of attributes are then "
+        "part of "
+        "what is measured. Both may be compared with each other.",
+        "Several targets",
         "With one -o for each --to, every --to is replayed to on its own, all repetitions interleaved in a "
         "seeded "
         "order that favours none, and -o files belong to --to in the order given. A tape of several streams "

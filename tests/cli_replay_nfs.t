@@ -48,7 +48,7 @@ run $replay work.tape --to "$(at foreign.img)" -o c.run --read-only
 is "$status,$(hash_of export/foreign.img)" "0,$before" "--read-only reads it, no byte changed"
 
 # What cannot work, one line each, and nothing written.
-: >export/empty.img; chmod 0 export/empty.img; mkdir export/dir; ln -s a.img export/link
+truncate -s 4096 export/tiny.img; : >export/empty.img; chmod 0 export/empty.img; mkdir export/dir; ln -s a.img export/link
 before=$(find export -type f -exec sha256sum {} + | sort)
 refuse() { # refuse URL REGEX NAME
     run timeout 30 $replay work.tape --to "$1" -o no.run --stall-timeout 3s
@@ -57,6 +57,7 @@ refuse() { # refuse URL REGEX NAME
 }
 refuse "nfs://127.0.0.1/not/there/a.img?$nfs_query" "exports no directory that has '/not/there'" "a missing export"
 refuse "$(at none/a.img)" "cannot find directory 'none'" "a missing directory"
+refuse "$(at tiny.img)" "record [0-9]+ .* lies beyond the end of 'nfs://.* .4096 bytes.; see --fit" "a file that is too small"
 refuse "$(at dir)" "no regular file" "a directory"
 refuse "$(at link)" "no regular file" "a symbolic link"
 refuse "nfs://127.0.0.1$dir/a.img?nfsport=$((nfs_port + 1))&mountport=1" "cannot reach the MOUNT server.*Connection refused" \

@@ -65,4 +65,34 @@ refuse "nfs://127.0.0.1/export/a.img?version=4&nfsport=$other_port" "NFS server"
 other_server "c.recv(9999); c.sendall(bytes([128, 0, 0, 24]) + bytes(24)); time.sleep(30)"
 refuse "nfs://127.0.0.1/export/a.img?version=4&nfsport=$other_port" "NFS server" "answers to nothing" --read-only
 is "$(sha256sum <export/sub/a.img)" "$before" "no byte changed"
+
+# A server whose compounds (RFC 7530, 15.2) succeed and make no sense: results as words in hexadecimal, by what they lack.
+cat >evil.py <<'END'
+import socket, struct
+while len(head := c.recv(4, socket.MSG_WAITALL)) == 4:
+    call = c.recv(struct.unpack('>I', head)[0] & 0x7fffffff, socket.MSG_WAITALL)
+    words = [] if call[20:24] == bytes(4) else [int(w, 16) for w in open('evil.words').read().split()]
+    reply = call[:4] + struct.pack('>%dI' % (5 + len(words)), 1, 0, 0, 0, 0, *words)
+    c.sendall(struct.pack('>I', len(reply) | 0x80000000) + reply)
+END
+other_server "exec(open('evil.py').read())"
+fh="a 0 4 1234" access="3 0 1 1" attributes="9 0 1 12 c 1 0 400000"
+while read -r what words; do
+    echo "0 0 $words" >evil.words # status, tag
+    refuse "nfs://127.0.0.1/export/a.img?version=4&nfsport=$other_port" "NFS server.*(makes no sense|what it should not)" "results: $what" --read-only
+done <<END
+none 0
+failed 3 a 2711 9 2711 3 2711
+no-handle 3 a 0 0 $attributes $access
+long-handle 3 a 0 90 $(printf '0 %.0s' {1..36}) $attributes $access
+no-attributes 3 $fh 9 0 0 0 $access
+short-attributes 3 $fh 9 0 1 12 4 1 $access
+other-attributes 3 $fh 9 0 1 ffffffff 4 1 $access
+other-operations 3 $access $fh $attributes
+cut-off 3 $fh 9
+END
+# One file that is found; what reads of it bring is what finding it brings, which is no read.
+echo "0 0 3 $fh $attributes $access" >evil.words
+run timeout 60 $replay work.tape --to "nfs://127.0.0.1/export/a.img?version=4&nfsport=$other_port" -o e.run --read-only --stall-timeout 3s
+like "$status,$(tail -1 <<<"$err")" "1,iotape-replay: error: .*Input/output error" "reads that bring something else: an error"
 done_testing

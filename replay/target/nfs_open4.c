@@ -73,6 +73,9 @@ static bool take_results(struct finding *f, const nfs_resop4 *last)
     const nfs_resop4 *fh = last - 2, *attributes = last - 1;
     if (fh->resop != OP_GETFH || attributes->resop != OP_GETATTR || last->resop != OP_ACCESS)
         return false;
+    if (fh->nfs_resop4_u.opgetfh.status != NFS4_OK || attributes->nfs_resop4_u.opgetattr.status != NFS4_OK ||
+            last->nfs_resop4_u.opaccess.status != NFS4_OK)
+        return false; /* and the whole is said to have succeeded */
     const nfs_fh4 *handle = &fh->nfs_resop4_u.opgetfh.GETFH4res_u.resok4.object;
     nfs_session_keep_handle(&f->session, handle->nfs_fh4_len, handle->nfs_fh4_val);
     f->session.granted = last->nfs_resop4_u.opaccess.ACCESS4res_u.resok4.access;
@@ -199,5 +202,6 @@ const READ4resok *nfs4_read_result(const void *result)
     const COMPOUND4res *res = result;
     if (res->resarray.resarray_len != 2 || res->resarray.resarray_val[1].resop != OP_READ)
         return NULL;
-    return &res->resarray.resarray_val[1].nfs_resop4_u.opread.READ4res_u.resok4;
+    const READ4res *read = &res->resarray.resarray_val[1].nfs_resop4_u.opread;
+    return read->status == NFS4_OK ? &read->READ4res_u.resok4 : NULL;
 }
