@@ -36,7 +36,7 @@ ANALYZE_LIBS := -lcairo
 TAPE_SRC    := $(wildcard formats/*.c formats/base/*.c formats/import/*.c formats/export/*.c formats/results/*.c)
 RECORD_SRC  := $(wildcard record/*.c record/source/*.c)
 REPLAY_SRC  := $(wildcard replay/*.c replay/target/*.c replay/peer/*.c)
-ANALYZE_SRC := $(wildcard analyze/*.c analyze/report/*.c analyze/plot/*.c)
+ANALYZE_SRC := $(wildcard analyze/*.c analyze/profile/*.c analyze/report/*.c analyze/plot/*.c)
 BPF_SRC     := $(wildcard record/source/*.bpf.c)
 RECORD_SRC  := $(filter-out $(BPF_SRC),$(RECORD_SRC))
 TEST_SRC    := $(wildcard tests/test_*.c)
@@ -120,7 +120,7 @@ deps deps-servers:
 		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y --no-install-recommends $$missing; fi
 
 # Man pages come from the same tables as --help.
-VERBS := show export compare plot
+VERBS := show export profile compare plot
 MAN   := $(patsubst %,$(BUILD)/man/%.1,iotape-record iotape-replay iotape-analyze $(VERBS:%=iotape-analyze-%))
 $(BUILD)/man/iotape-analyze-%.1: $(BUILD)/iotape-analyze
 	@mkdir -p $(@D)

@@ -97,8 +97,9 @@ struct profile_depth {
     double mean;                       /* over time, from 0 to elapsed_ns */
     uint64_t time_ns[PROFILE_DEPTHS];  /* how long it was so deep; together elapsed_ns */
     uint64_t arrivals[PROFILE_DEPTHS]; /* how many found it so deep, themselves counted */
-    struct profile_values idle;        /* periods with nothing in flight, longer than 0 */
-    uint64_t idle_ns;                  /* together */
+    /* Periods with nothing in flight, longer than 0: their number, sum, the longest, and their lengths. */
+    uint64_t idle_periods, idle_ns, idle_longest_ns;
+    struct profile_log idle;
 };
 
 /* ---- working set: what data I/O touched, in whole units ---- */

@@ -8,7 +8,7 @@
 
 #include "formats/base/opts.h"
 
-#define VERBS(X) X(show) X(export) X(compare) X(plot)
+#define VERBS(X) X(show) X(export) X(profile) X(compare) X(plot)
 
 struct verb {
     const char *name;
@@ -27,5 +27,7 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 int verb_exit(const struct opt_spec *spec, int rc, const struct err *e);
 /* Reports a command line that makes no sense. */
 int verb_usage(const struct opt_spec *spec, const char *text);
+/* -EINVAL where `output` (NULL: none) is the very file that is read, which it would replace. */
+int verb_check_output(const char *input, const char *output, struct err *e);
 
 #endif

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/stat.h>
 
 #include "analyze/verb.h"
 #include "formats/base/out.h"
@@ -102,14 +101,6 @@ static int export_run(const char *path, const struct export_ops *ops, struct out
     return rc;
 }
 
-/* The output is renamed over what is there. */
-static bool same_file(const char *a, const char *b)
-{
-    struct stat at, bt;
-    return a && b && stat(a, &at) == 0 && stat(b, &bt) == 0 && at.st_dev == bt.st_dev &&
-           at.st_ino == bt.st_ino;
-}
-
 static int export_file(const struct export_options *x, const struct export_ops *ops, struct err *e)
 {
     enum tape_kind kind;
@@ -117,8 +108,8 @@ static int export_file(const struct export_options *x, const struct export_ops *
     int rc = tape_file_kind(x->file, &kind, e);
     if (rc == 0 && kind == TAPE_KIND_NONE)
         rc = err_set(e, EINVAL, "'%s' is neither a tape nor a run", x->file);
-    if (rc == 0 && same_file(x->file, x->output))
-        rc = err_set(e, EINVAL, "output '%s' is the file that is read", x->output);
+    if (rc == 0)
+        rc = verb_check_output(x->file, x->output, e);
     if (rc == 0)
         rc = out_open(&o, x->output, e);
     if (rc < 0)

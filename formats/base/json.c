@@ -84,6 +84,11 @@ int json_put_u64(struct json *object, const char *key, uint64_t value)
     return put(object, key, value <= INT64_MAX ? json_integer((json_int_t)value) : json_real((double)value));
 }
 
+int json_put_double(struct json *object, const char *key, double value)
+{
+    return put(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
 int json_put_bool(struct json *object, const char *key, bool value)
 {
     return put(object, key, json_boolean(value));

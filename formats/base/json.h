@@ -32,6 +32,7 @@ const struct json *json_first(const struct json *array);
 
 int json_put_text(struct json *object, const char *key, const char *text); /* NULL: null */
 int json_put_u64(struct json *object, const char *key, uint64_t value);
+int json_put_double(struct json *object, const char *key, double value); /* not finite: null */
 int json_put_bool(struct json *object, const char *key, bool value);
 
 int json_put_real(struct json *object, const char *key, double value); /* not finite: null */
