@@ -2,8 +2,12 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "analyze/verb.h"
+#include "formats/base/cleanup.h"
 #include "formats/base/out.h"
 #include "formats/export.h"
 
@@ -22,7 +26,8 @@ static int take_word(void *values, const char *text, struct err *e)
 
 static const struct opt opts[] = {
         {"format", 'f', OPT_STR, offsetof(struct export_options, format), "FORMAT",
-                "the form to write: csv (block records, the default) or net_csv (conversations)", NULL, NULL},
+                "the form to write: csv (block records, the default), net_csv (conversations), json or fio",
+                NULL, NULL},
         {"output", 'o', OPT_STR, offsetof(struct export_options, output), "FILE",
                 "write to FILE, which appears when it is whole, instead of standard output", NULL, NULL},
         {.name = NULL}};
@@ -70,6 +75,19 @@ static const char *const sections[] = {"CSV",
         "datagrams of the peer. think_ns is the host's time after that. flags: forgotten (cut since idle for "
         "long), "
         "unseen (some packets were missed). marks: began_before (the recording), initiator_guessed.",
+        "JSON",
+        "JSON lines: an object on each line, with the keys and the order of CSV's columns. flags are an "
+        "array of "
+        "texts, what is not known is null. Numbers are exact and may exceed 2^53, which some readers round.",
+        "fio",
+        "fio's iolog, version 3, of a tape; with -o FILE also FILE.fio, a job that replays it: 'fio "
+        "FILE.fio'. Times are "
+        "whole microseconds, rounded down. Streams are files iotape-stream-N.img in fio's current folder, "
+        "made sparse by "
+        "the job, and never the recorded disk. Discards and write-zeroes are trims, which fio 3.33 leaves "
+        "out of a replay; "
+        "operations of 0 bytes are left out of the log (the job says how many), since fio gives up at the "
+        "first one.",
         NULL};
 
 static const struct opt_spec spec = {.name = "iotape-analyze export",
@@ -79,13 +97,41 @@ static const struct opt_spec spec = {.name = "iotape-analyze export",
         .word = take_word,
         .sections = sections};
 
-static int export_tape(const char *path, const struct export_ops *ops, struct out *o, struct err *e)
+/* The second file of a format that has one. */
+static int export_beside(
+        struct tape_reader *r, const struct export_options *x, const struct export_ops *ops, struct err *e)
+{
+    CLEANUP_FREE char *path = NULL;
+    struct out o;
+    struct stat st;
+    if (!ops->beside || !x->output || strcmp(x->output, "-") == 0)
+        return 0;
+    if (stat(x->output, &st) == 0 && !S_ISREG(st.st_mode)) /* a pipe or a device */
+        return 0;
+    if (asprintf(&path, "%s%s", x->output, ops->beside) < 0) {
+        path = NULL;
+        return err_sys(e, ENOMEM, "cannot write beside '%s'", x->output);
+    }
+    int rc = verb_check_output(x->file, path, e);
+    if (rc == 0)
+        rc = out_open(&o, path, e);
+    if (rc < 0)
+        return rc;
+    rc = ops->tape_beside(r, x->output, &o, e);
+    int closed = out_close(&o, rc == 0, rc == 0 ? e : NULL);
+    return rc < 0 ? rc : closed;
+}
+
+static int export_tape(
+        const struct export_options *x, const struct export_ops *ops, struct out *o, struct err *e)
 {
     struct tape_reader *r;
-    int rc = tape_reader_open(&r, path, e);
+    int rc = tape_reader_open(&r, x->file, e);
     if (rc < 0)
         return rc;
     rc = ops->tape ? ops->tape(r, o, e) : err_set(e, EINVAL, "%s has no form for a tape", ops->name);
+    if (rc == 0 && !o->failed)
+        rc = export_beside(r, x, ops, e);
     tape_reader_close(r);
     return rc;
 }
@@ -114,7 +160,7 @@ static int export_file(const struct export_options *x, const struct export_ops *
         rc = out_open(&o, x->output, e);
     if (rc < 0)
         return rc;
-    rc = kind == TAPE_KIND_RUN ? export_run(x->file, ops, &o, e) : export_tape(x->file, ops, &o, e);
+    rc = kind == TAPE_KIND_RUN ? export_run(x->file, ops, &o, e) : export_tape(x, ops, &o, e);
     int closed = out_close(&o, rc == 0, rc == 0 ? e : NULL);
     return rc < 0 ? rc : closed;
 }
@@ -128,7 +174,7 @@ static int run(int argc, char **argv)
         return outcome == OPTS_USAGE ? EXIT_USAGE : 0;
     const struct export_ops *ops = export_find(x.format);
     if (!ops)
-        return verb_usage(&spec, "--format: known are csv and net_csv");
+        return verb_usage(&spec, "--format: known are csv, net_csv, json and fio");
     if (!x.file)
         return verb_usage(&spec, "no file given");
     return verb_exit(&spec, export_file(&x, ops, &e), &e);

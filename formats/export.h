@@ -10,7 +10,7 @@
 #include "formats/run.h"
 #include "formats/tape.h"
 
-#define EXPORTS(X) X(csv) X(net_csv)
+#define EXPORTS(X) X(csv) X(net_csv) X(json) X(fio)
 
 struct export_ops {
     const char *name; /* for --format */
@@ -19,6 +19,10 @@ struct export_ops {
      * once a write has failed, which out_close reports. */
     int (*tape)(struct tape_reader *r, struct out *o, struct err *e);
     int (*run)(struct run_reader *r, struct out *o, struct err *e);
+    /* A second file that goes with the first, which is named `first`, where it has a name: it is named as
+     * that with `beside` appended. NULL: there is none. */
+    const char *beside;
+    int (*tape_beside)(struct tape_reader *r, const char *first, struct out *o, struct err *e);
 };
 
 #define EXPORT_DECLARE(name) extern const struct export_ops export_##name;

@@ -73,6 +73,12 @@ static struct block_record make(const char *kind, uint64_t t_ns, const struct bl
     struct block_record r = base(t_ns);
     if (strcmp(kind, "mixed") == 0)
         return mixed(r, last);
+    if (strcmp(kind, "legal") == 0) {
+        r = mixed(r, last);
+        if (r.len_bytes && r.offset_bytes > UINT64_MAX - (r.len_bytes - 1))
+            r.len_bytes = UINT64_MAX - r.offset_bytes + 1;
+        return r;
+    }
     if (strcmp(kind, "odd") == 0) {
         r.offset_bytes = below(1000000);
         r.len_bytes = below(20) ? below(70000) : below(8) ? below(2000) << 20 : random_next(&state);

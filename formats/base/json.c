@@ -169,6 +169,16 @@ int json_each(const struct json *object,
     return 0;
 }
 
+char *json_quote(const char *text, struct err *e)
+{
+    json_t *value = text_value(text ? text : "");
+    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    json_decref(value);
+    if (!quoted)
+        err_sys(e, ENOMEM, "cannot write JSON");
+    return quoted;
+}
+
 static int write_part(const char *bytes, size_t len, void *to)
 {
     out_bytes(to, bytes, len);

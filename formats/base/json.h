@@ -62,6 +62,9 @@ double json_number(const struct json *j);
 /* A text's; NULL for anything else. */
 const char *json_text(const struct json *j);
 
+/* The text as a JSON string, with its quotes. Owned by the caller; NULL with -ENOMEM in *e. */
+char *json_quote(const char *text, struct err *e);
+
 /* Indented by two, with a line break at the end, keys in the order they were put. */
 int json_write(const struct json *j, struct out *o, struct err *e);
 

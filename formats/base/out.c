@@ -9,11 +9,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/base/cleanup.h"
+
 /* Where a link leads, so that the rename replaces the file and not the link. */
 static char *resolve(const char *path)
 {
     char *real = realpath(path, NULL);
     return real ? real : strdup(path);
+}
+
+/* A file without a name, in the folder where it is to appear: who is killed leaves nothing. -errno where the
+ * file system has no such files (NFS), or where they could not be named later. */
+static int open_nameless(const char *real)
+{
+    const char *slash = strrchr(real, '/');
+    CLEANUP_FREE char *folder = slash ? strndup(real, (size_t)(slash - real) + 1) : strdup(".");
+    if (!folder)
+        return -ENOMEM;
+    if (access("/proc/self/fd", X_OK) < 0)
+        return -errno;
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    return fd < 0 ? -errno : fd;
 }
 
 static int open_beside(struct out *o, const char *path)
@@ -24,7 +40,12 @@ static int open_beside(struct out *o, const char *path)
         return o->fd < 0 ? -errno : 0;
     }
     o->real = resolve(path);
-    if (!o->real || asprintf(&o->temp, "%s.XXXXXX", o->real) < 0) {
+    if (!o->real)
+        return -ENOMEM;
+    o->fd = open_nameless(o->real);
+    if (o->fd >= 0)
+        return 0;
+    if (asprintf(&o->temp, "%s.XXXXXX", o->real) < 0) {
         o->temp = NULL;
         return -ENOMEM;
     }
@@ -34,6 +55,26 @@ static int open_beside(struct out *o, const char *path)
     mode_t mask = umask(0);
     umask(mask);
     return fchmod(o->fd, 0666 & ~mask) < 0 ? -errno : 0;
+}
+
+/* Names the nameless file, which cannot take the place of another: then it gets a name beside it. */
+static int give_name(struct out *o)
+{
+    char proc[64];
+    snprintf(proc, sizeof proc, "/proc/self/fd/%d", o->fd);
+    if (linkat(AT_FDCWD, proc, AT_FDCWD, o->real, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    for (unsigned i = 0; errno == EEXIST && i < 100; i++) {
+        char *temp;
+        if (asprintf(&temp, "%s.%d-%u", o->real, (int)getpid(), i) < 0)
+            return -ENOMEM;
+        if (linkat(AT_FDCWD, proc, AT_FDCWD, temp, AT_SYMLINK_FOLLOW) == 0) {
+            o->temp = temp;
+            return 0;
+        }
+        free(temp);
+    }
+    return -errno;
 }
 
 static void release(struct out *o, bool remove_temp)
@@ -140,17 +181,20 @@ char *out_u64(char *p, uint64_t value)
 
 int out_close(struct out *o, bool keep, struct err *e)
 {
+    int rc;
     flush(o);
     /* Pipes and terminals cannot be synced, and need not be. */
-    if (!o->failed && o->temp && keep && fsync(o->fd) < 0)
+    if (!o->failed && o->real && keep && fsync(o->fd) < 0)
         o->failed = errno;
+    if (!o->failed && o->real && !o->temp && keep && (rc = give_name(o)) < 0)
+        o->failed = -rc;
     int fd = o->fd;
     o->fd = -1;
     if (close(fd) < 0 && !o->failed)
         o->failed = errno;
     if (!o->failed && o->temp && keep && rename(o->temp, o->real) < 0)
         o->failed = errno;
-    int rc = o->failed ? err_sys(e, o->failed, "cannot write '%s'", o->path) : 0;
+    rc = o->failed ? err_sys(e, o->failed, "cannot write '%s'", o->path) : 0;
     release(o, rc < 0 || !keep);
     return rc;
 }

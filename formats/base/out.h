@@ -20,14 +20,15 @@ struct out {
     int fd;
     int failed;  /* errno of the first failed write */
     char *path;  /* for messages */
-    char *real;  /* `path` with links followed */
-    char *temp;  /* renamed to `real` when all is written; NULL: written in place */
+    char *real;  /* `path` with links followed; NULL: written in place */
+    char *temp;  /* renamed to `real` when all is written; NULL: the file has no name yet */
     size_t used; /* bytes in `buffer` */
     char *buffer;
 };
 
-/* `path` NULL, "-" or "/dev/stdout": standard output. A regular file (or none yet) is written beside itself
- * and renamed; a device or pipe is written to as it is. -errno where it cannot be created. */
+/* `path` NULL, "-" or "/dev/stdout": standard output. A regular file (or none yet) is written without
+ * a name, or beside itself where the file system has no such files, and takes its place when it is whole; a
+ * device or pipe is written to as it is. -errno where it cannot be created. */
 int out_open(struct out *o, const char *path, struct err *e);
 
 /* Writes what is buffered; with `keep` syncs and renames a file, else removes it. Reports the first error of

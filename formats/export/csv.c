@@ -15,6 +15,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/csv_text.h"
 #include "formats/export.h"
+#include "formats/export/cells.h"
 
 #define TAPE_HEADER "t_ns,stream,issuer,op,flags,offset_bytes,len_bytes,latency_ns,error\n"
 #define RUN_HEADER                                                                                           \
@@ -23,52 +24,9 @@
 
 /* Longest of one line without its names: ten numbers of 20 digits, commas, operation, flags. */
 #define LINE_BYTES 512
-/* A name that is longer is written by itself. */
-#define NAME_BYTES 16384
-
-/* Cells of a dictionary, made when first needed: names are quoted once and not once a record. */
-struct cells {
-    char **text;
-    size_t *len;
-    size_t count;
-};
-
-static void cells_release(struct cells *c)
-{
-    for (size_t i = 0; c->text && i < c->count; i++)
-        free(c->text[i]);
-    free(c->text);
-    free(c->len);
-}
-
-static int cells_init(struct cells *c, size_t count, struct err *e)
-{
-    c->count = count;
-    c->text = calloc(count + 1, sizeof *c->text);
-    c->len = calloc(count + 1, sizeof *c->len);
-    return c->text && c->len ? 0 : err_sys(e, ENOMEM, "cannot hold %zu names", count);
-}
-
-static int cell_make(struct cells *c, uint32_t id, const char *name, struct err *e)
-{
-    c->text[id] = csv_text(name, e);
-    if (!c->text[id])
-        return -ENOMEM;
-    c->len[id] = strlen(c->text[id]);
-    if (c->len[id] > NAME_BYTES)
-        return err_set(
-                e, EINVAL, "the name of stream or issuer %u has %zu bytes: too long for CSV", id, c->len[id]);
-    return 0;
-}
-
 static char *put_text(char *p, const char *text)
 {
     return stpcpy(p, text ? text : "");
-}
-
-static char *put_cell(char *p, const struct cells *c, uint32_t id)
-{
-    return mempcpy(p, c->text[id], c->len[id]);
 }
 
 static char *put_known(char *p, uint64_t value)
@@ -96,9 +54,9 @@ static void tape_line(
     char *p = out_room(o, LINE_BYTES + streams->len[r->stream] + issuers->len[r->issuer]);
     p = out_u64(p, r->t_ns);
     *p++ = ',';
-    p = put_cell(p, streams, r->stream);
+    p = cells_put(p, streams, r->stream);
     *p++ = ',';
-    p = put_cell(p, issuers, r->issuer);
+    p = cells_put(p, issuers, r->issuer);
     *p++ = ',';
     p = put_text(p, block_op_name(r->op));
     *p++ = ',';
@@ -121,9 +79,9 @@ static void tape_line(
 static int export_tape(struct tape_reader *r, struct out *o, struct err *e)
 {
     struct cells streams CLEANUP(cells_release) = {0}, issuers CLEANUP(cells_release) = {0};
-    int rc = cells_init(&streams, tape_reader_stream_count(r), e);
+    int rc = cells_init(&streams, tape_reader_stream_count(r), csv_text, e);
     if (rc == 0)
-        rc = cells_init(&issuers, tape_reader_issuer_count(r), e);
+        rc = cells_init(&issuers, tape_reader_issuer_count(r), csv_text, e);
     if (rc < 0)
         return rc;
     out_text(o, TAPE_HEADER);
@@ -132,10 +90,10 @@ static int export_tape(struct tape_reader *r, struct out *o, struct err *e)
         for (uint32_t i = 0; i < c->count; i++) {
             struct block_record b = block_chunk_get(c, i);
             if (!streams.text[b.stream] &&
-                    (rc = cell_make(&streams, b.stream, tape_reader_stream(r, b.stream)->name, e)) < 0)
+                    (rc = cells_make(&streams, b.stream, tape_reader_stream(r, b.stream)->name, e)) < 0)
                 return rc;
             if (!issuers.text[b.issuer] &&
-                    (rc = cell_make(&issuers, b.issuer, tape_reader_issuer(r, b.issuer), e)) < 0)
+                    (rc = cells_make(&issuers, b.issuer, tape_reader_issuer(r, b.issuer), e)) < 0)
                 return rc;
             tape_line(o, &b, &streams, &issuers);
         }
@@ -150,7 +108,7 @@ static void run_line(struct out *o, const struct run_chunk *c, uint32_t i, const
     *p++ = ',';
     p = out_u64(p, c->record[i] + 1);
     *p++ = ',';
-    p = put_cell(p, streams, c->stream[i]);
+    p = cells_put(p, streams, c->stream[i]);
     *p++ = ',';
     p = put_text(p, block_op_name(c->op[i]));
     *p++ = ',';
@@ -174,7 +132,7 @@ static void run_line(struct out *o, const struct run_chunk *c, uint32_t i, const
 static int export_run(struct run_reader *r, struct out *o, struct err *e)
 {
     struct cells streams CLEANUP(cells_release) = {0};
-    int rc = cells_init(&streams, run_reader_stream_count(r), e);
+    int rc = cells_init(&streams, run_reader_stream_count(r), csv_text, e);
     if (rc < 0)
         return rc;
     out_text(o, RUN_HEADER);
@@ -182,7 +140,7 @@ static int export_run(struct run_reader *r, struct out *o, struct err *e)
     while (!o->failed && (rc = run_reader_next(r, &c, e)) > 0) {
         for (uint32_t i = 0; i < c->count; i++) {
             uint32_t id = c->stream[i];
-            if (!streams.text[id] && (rc = cell_make(&streams, id, run_reader_stream(r, id)->name, e)) < 0)
+            if (!streams.text[id] && (rc = cells_make(&streams, id, run_reader_stream(r, id)->name, e)) < 0)
                 return rc;
             run_line(o, c, i, &streams);
         }

@@ -83,7 +83,8 @@ static int line_numbers(
         rc = number_whole(field[2], "offset", &l->offset_bytes, e);
     if (!rc && has_place)
         rc = number_whole(field[3], "length", &l->len_bytes, e);
-    if (!rc && l->action->kind != WAIT && __builtin_add_overflow(l->offset_bytes, l->len_bytes, &end))
+    if (!rc && l->action->kind != WAIT && l->len_bytes &&
+            __builtin_add_overflow(l->offset_bytes, l->len_bytes - 1, &end))
         rc = err_set(e, EBADMSG, "offset '%s' and length '%s' exceed 64 bits", field[2], field[3]);
     return rc;
 }

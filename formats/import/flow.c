@@ -65,7 +65,7 @@ int flow_check_range(const struct block_record *r, struct err *e)
 {
     uint64_t end;
 
-    if (__builtin_add_overflow(r->offset_bytes, r->len_bytes, &end))
+    if (r->len_bytes && __builtin_add_overflow(r->offset_bytes, r->len_bytes - 1, &end))
         return err_set(e, EBADMSG, "offset %" PRIu64 " and length %" PRIu64 " exceed 64 bits",
                 r->offset_bytes, r->len_bytes);
     return 0;
