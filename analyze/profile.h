@@ -199,8 +199,8 @@ struct profile {
     bool finished;
     uint64_t records, lost, elapsed_ns;
     unsigned passes;                /* that were needed over the tape */
-    struct profile_stream *streams; /* as the tape numbers them */
-    size_t stream_count;
+    struct profile_stream *streams; /* as the tape numbers them, interfaces included */
+    size_t stream_count, disks;
 
     struct profile_mix mix;
     struct profile_sizes read_sizes, write_sizes;
@@ -210,6 +210,7 @@ struct profile {
     struct profile_latency latency;
     struct profile_timeline timeline;
     struct profile_heat heat;
+    struct net_totals net;
 };
 
 /* Reads the tape at `path`, several times, and makes *p, which the caller frees. Errors are those of the

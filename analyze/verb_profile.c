@@ -110,11 +110,11 @@ static void write_text(const char *file, const struct profile *p, struct out *o)
     if (p->mix.issuers)
         out_printf(o, ", of %llu process%s", (unsigned long long)p->mix.issuers,
                 p->mix.issuers == 1 ? "" : "es");
-    if (p->stream_count == 1) {
+    if (p->stream_count == 1 && p->disks) {
         out_text(o, ", on ");
         show_clean(o, p->streams[0].name);
-    } else {
-        out_printf(o, ", on %zu disks", p->stream_count);
+    } else if (p->disks) {
+        out_printf(o, ", on %zu disk%s", p->disks, p->disks == 1 ? "" : "s");
     }
     out_text(o, "\n");
     if (!p->finished)

@@ -124,7 +124,7 @@ static const struct {
         {"fio version 3 iolog\n-1 d read 0 1\n", "a.iolog':2: time stamp '-1' is not a number"},
         {"fio version 3 iolog\n0 d read 1.5 1\n", "a.iolog':2: offset '1.5'"},
         {"fio version 3 iolog\n0 d read 0 18446744073709551616\n", "a.iolog':2: length"},
-        {"fio version 3 iolog\n0 d read 18446744073709551615 1\n", "exceed 64 bits"},
+        {"fio version 3 iolog\n0 d read 18446744073709551615 2\n", "exceed 64 bits"},
         {"fio version 3 iolog\n18446744073709552 d read 0 1\n", "a.iolog':2: time stamp"},
         {"fio version 3 iolog\n0 d read 0 4096\n1 d read 0 40",
                 "a.iolog':3: the last line is cut off at byte 49"},

@@ -14,13 +14,13 @@
 #include "formats/base/out.h"
 
 #define PROFILE_ASPECTS(X)                                                                                   \
-    X(mix) X(sizes) X(places) X(arrivals) X(depth) X(latency) X(working_set) X(timeline) X(heat)
+    X(mix) X(sizes) X(places) X(arrivals) X(depth) X(latency) X(working_set) X(timeline) X(heat) X(sockets)
 
 struct profile_aspect {
     const char *name; /* its key in JSON */
     /* Before the first pass: *state is given to the others. `p` has its streams and totals, and zeros. */
     int (*open)(void **state, struct profile *p, struct err *e);
-    /* The next records of a pass. Times are in order. */
+    /* The next records of a pass. Times are in order. NULL, with `next`: nothing is to be read. */
     int (*feed)(void *state, struct profile *p, const struct block_chunk *c, struct err *e);
     /* Ends a pass. 1: another is wanted; 0: the part is done; -errno. */
     int (*next)(void *state, struct profile *p, struct err *e);

@@ -71,17 +71,23 @@ int flight_push(struct flight *f, struct flight_io io, struct err *e)
     return 0;
 }
 
+/* The hole at the top moves to the bottom, and the last one up from there: which child is the sooner is the
+ * only thing to be compared on the way, without a branch. */
 struct flight_io flight_pop(struct flight *f)
 {
     struct flight_io soonest = f->heap[0], last = f->heap[--f->count];
-    size_t i = 0;
-    for (size_t down; (down = 2 * i + 1) < f->count; i = down) {
-        if (down + 1 < f->count && f->heap[down + 1].end_ns < f->heap[down].end_ns)
-            down++;
-        if (f->heap[down].end_ns >= last.end_ns)
-            break;
+    size_t i = 0, down;
+    while ((down = 2 * i + 2) < f->count) {
+        down -= f->heap[down - 1].end_ns < f->heap[down].end_ns;
         f->heap[i] = f->heap[down];
+        i = down;
     }
+    if (down - 1 < f->count) {
+        f->heap[i] = f->heap[down - 1];
+        i = down - 1;
+    }
+    for (size_t up; i > 0 && f->heap[up = (i - 1) / 2].end_ns > last.end_ns; i = up)
+        f->heap[i] = f->heap[up];
     f->heap[i] = last;
     return soonest;
 }

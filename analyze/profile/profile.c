@@ -32,7 +32,8 @@ static int work_open(struct work *w, struct profile *p, struct err *e)
         int rc = profile_aspects[i]->open ? profile_aspects[i]->open(&w->state[i], p, e) : 0;
         if (rc < 0)
             return rc;
-        w->open[i] = w->wants[i] = true;
+        w->open[i] = true;
+        w->wants[i] = profile_aspects[i]->feed != NULL;
     }
     return 0;
 }
@@ -110,6 +111,7 @@ static int describe(struct profile *p, const struct tape_reader *r, struct err *
     p->finished = t->finished;
     p->records = t->records;
     p->lost = t->lost;
+    p->net = t->net;
     p->elapsed_ns = t->elapsed_ns;
     cut_time(&p->timeline, p->elapsed_ns);
     p->label = strdup(label ? label : "");
@@ -117,6 +119,7 @@ static int describe(struct profile *p, const struct tape_reader *r, struct err *
     p->streams = calloc(p->stream_count + 1, sizeof *p->streams);
     for (size_t i = 0; p->streams && p->label && i < p->stream_count; i++) {
         const struct tape_stream *s = tape_reader_stream(r, (uint32_t)i);
+        p->disks += s->kind == TAPE_STREAM_DISK;
         p->streams[i].capacity_bytes = s->capacity_bytes;
         p->streams[i].sector_bytes = s->sector_bytes;
         p->streams[i].name = strdup(s->name ? s->name : "");

@@ -138,19 +138,27 @@ static uint64_t bytes_of(uint64_t mask, const struct touch *t)
     return units << t->unit_bits;
 }
 
+/* Of `all` bytes of the touch, those whose unit is in `set`. */
+static uint64_t part_of(uint64_t all, uint64_t set, const struct touch *t)
+{
+    return (set & t->mask) == t->mask ? all : bytes_of(set & t->mask, t);
+}
+
 static void count(struct group *g, struct touched_range *r, const struct touch *t)
 {
-    uint64_t fresh = t->mask & ~(r->read | r->written);
-    uint64_t *all = t->write ? &g->counts.written : &g->counts.read;
-    uint64_t *after_write = t->write ? &g->counts.overwritten : &g->counts.read_after_write;
-    *all += bytes_of(t->mask, t);
-    if (t->mask & r->written)
-        *after_write += bytes_of(t->mask & r->written, t);
-    if (!t->write && t->mask & r->read)
-        g->counts.read_again += bytes_of(t->mask & r->read, t);
-    if (fresh)
-        g->grown[t->slot] += bytes_of(fresh, t);
-    *(t->write ? &r->written : &r->read) |= t->mask;
+    uint64_t bytes = bytes_of(t->mask, t), any = r->read | r->written;
+    if (t->write) {
+        g->counts.written += bytes;
+        g->counts.overwritten += part_of(bytes, r->written, t);
+        r->written |= t->mask;
+    } else {
+        g->counts.read += bytes;
+        g->counts.read_after_write += part_of(bytes, r->written, t);
+        g->counts.read_again += part_of(bytes, r->read, t);
+        r->read |= t->mask;
+    }
+    if (t->mask & ~any)
+        g->grown[t->slot] += bytes_of(t->mask & ~any, t);
     r->touches++;
 }
 
