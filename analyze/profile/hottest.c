@@ -100,7 +100,8 @@ static uint64_t touches_of(const struct hottest *h, uint64_t ranges)
 static void shares(struct hottest *h, struct profile_working_set *w)
 {
     size_t i = 0;
-    qsort(h->many, h->many_count, sizeof *h->many, descending);
+    if (h->many_count)
+        qsort(h->many, h->many_count, sizeof *h->many, descending);
     w->ranges = h->many_count;
     for (uint64_t k = 1; k < FEW; k++)
         w->ranges += h->few[k];
