@@ -63,20 +63,32 @@ bool reading_begins(const struct reading *r)
     return find_parser(r) != NULL;
 }
 
+/* Reads the output at r->at; one from which nothing could be taken is an error and no silence. */
+static int read_output(struct reading *r, const struct result_ops *ops, struct err *e)
+{
+    size_t begin = r->at, before = r->results->count;
+    int rc = ops->read(r, e);
+    if (rc < 0)
+        return rc;
+    if (r->at == begin) /* so that no parser can hang */
+        r->at++;
+    if (r->results->count <= before || reading_current(r)->count || reading_current(r)->failed)
+        return 0;
+    r->at = begin;
+    return reading_bad(r, e, "an output of %s without a figure that is known", ops->name);
+}
+
 static int read_outputs(struct reading *r, struct err *e)
 {
     while (r->at < r->line_count) {
         const struct result_ops *ops = find_parser(r);
-        size_t begin = r->at;
         if (!ops) {
             r->at++;
             continue;
         }
-        int rc = ops->read(r, e);
+        int rc = read_output(r, ops, e);
         if (rc < 0)
             return rc;
-        if (r->at == begin) /* so that no parser can hang */
-            r->at++;
     }
     return r->results->count ? 0 : hints_refuse(r, e);
 }

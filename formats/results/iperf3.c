@@ -68,8 +68,9 @@ static bool scan_interval(const char *line, struct summary *s, bool *ends)
         s->bidirectional = true;
         s->reverse = p[-3] == 'R';
         p = strchr(p, ']');
-        if (!p++)
+        if (!p)
             return false;
+        p++;
     }
     if (!scan_number(&p, &from) || *p++ != '-' || !scan_number(&p, &to) || !scan_text(&p, "sec") ||
             !scan_number(&p, &amount) || !(p = strstr(p, "Bytes")) || !scan_text(&p, "Bytes") ||
