@@ -14,7 +14,7 @@
 #include "formats/results/fio.h"
 
 #define FIELDS_MAX   1024
-#define FIELDS_LEAST 100 /* fewer are something else's */
+#define FIELDS_LEAST 100 /* of version 2; fewer are something else's */
 #define PERCENTILES  20
 
 struct fields {
@@ -46,8 +46,8 @@ static unsigned terse_version(const char *line)
     size_t semicolons = 0;
     if (line[0] < '2' || line[0] > '5' || line[1] != ';')
         return 0;
-    if (line[0] > '2' && !scan_begins(line + 2, "fio-"))
-        return 0;
+    if (line[0] > '2')
+        return scan_begins(line + 2, "fio-") ? (unsigned)(line[0] - '0') : 0;
     for (const char *p = line; (p = strchr(p, ';')); p++)
         semicolons++;
     return semicolons >= FIELDS_LEAST ? (unsigned)(line[0] - '0') : 0;
@@ -163,6 +163,8 @@ static int read_fields(struct reading *r, struct fields *f, unsigned version, st
     struct fio_job j;
     double group, error;
     f->at = version == 2 ? 1 : 2;
+    if (f->count <= f->at)
+        return reading_bad(r, e, "fio's terse output has no job: it is cut off");
     fio_job_begin(&j, r, f->list[f->at++]);
     int rc = take(&j, f, &group, e);
     if (rc == 0)
