@@ -30,7 +30,7 @@
     X(crystaldiskmark)
 
 #define RESULTS_FILE_BYTES  (16U << 20) /* larger files are refused, */
-#define RESULTS_FIGURES_MAX 200000      /* and what holds more figures, */
+#define RESULTS_FIGURES_MAX 50000       /* and what holds more figures, */
 #define RESULTS_LINES_MAX   (4U << 20)  /* or more lines */
 
 /* The units that figures are in. X(enumerator, text, kind of quantity, factor to B/s, s, B or the bare

@@ -42,21 +42,27 @@ int csv_text_write(struct out *o, const char *text, struct err *e)
     return 0;
 }
 
-/* libcsv's callback cannot fail: `short_of_memory` remembers. */
+/* libcsv's callback cannot fail: `failed` remembers an errno. */
 struct cells_in_progress {
     struct csv_cells *cells;
-    bool short_of_memory;
+    int failed;
 };
 
 static void add_cell(void *text, size_t len, void *context)
 {
     struct cells_in_progress *p = context;
+    if (p->failed)
+        return;
+    if (p->cells->count == CSV_CELLS_MAX) {
+        p->failed = E2BIG;
+        return;
+    }
     char **list = reallocarray(p->cells->list, p->cells->count + 1, sizeof *list);
     if (list)
         p->cells->list = list;
     char *cell = list ? strndup(len ? text : "", len) : NULL;
     if (!cell) {
-        p->short_of_memory = true;
+        p->failed = ENOMEM;
         return;
     }
     list[p->cells->count++] = cell;
@@ -65,7 +71,7 @@ static void add_cell(void *text, size_t len, void *context)
 int csv_cells_read(struct csv_cells *c, const char *line, struct err *e)
 {
     struct csv_parser parser;
-    struct cells_in_progress p = {c, false};
+    struct cells_in_progress p = {c, 0};
     size_t len = strlen(line);
     *c = (struct csv_cells){0};
     if (csv_init(&parser, 0) != 0)
@@ -73,10 +79,11 @@ int csv_cells_read(struct csv_cells *c, const char *line, struct err *e)
     bool read = csv_parse(&parser, line, len, add_cell, NULL, &p) == len;
     csv_fini(&parser, add_cell, NULL, &p);
     csv_free(&parser);
-    if (read && !p.short_of_memory)
+    if (read && !p.failed)
         return 0;
     csv_cells_release(c);
-    return err_sys(e, ENOMEM, "cannot read CSV");
+    return p.failed == E2BIG ? err_set(e, E2BIG, "a line of CSV has more than %d cells", CSV_CELLS_MAX)
+                             : err_sys(e, ENOMEM, "cannot read CSV");
 }
 
 void csv_cells_release(struct csv_cells *c)

@@ -19,7 +19,8 @@ char *csv_text(const char *text, struct err *e);
 /* Writes the cell. */
 int csv_text_write(struct out *o, const char *text, struct err *e);
 
-/* The cells of one line of RFC 4180 CSV. Zero-initialised is empty. */
+/* The cells of one line of RFC 4180 CSV, -E2BIG beyond CSV_CELLS_MAX. Zero-initialised is empty. */
+#define CSV_CELLS_MAX 4096
 struct csv_cells {
     char **list; /* owned */
     size_t count;

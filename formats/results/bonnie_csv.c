@@ -65,7 +65,10 @@ static int add_tests(struct reading *r, char **cells, size_t lead, struct err *e
 static int read_run(struct reading *r, struct err *e)
 {
     struct csv_cells c CLEANUP(csv_cells_release) = {0};
-    int rc = csv_cells_read(&c, r->lines[r->at], e);
+    struct err inner = {0};
+    int rc = csv_cells_read(&c, r->lines[r->at], &inner);
+    if (rc < 0)
+        return reading_bad(r, e, "%s", inner.text);
     if (rc == 0 && c.count != CELLS && c.count != CELLS + SEEK_CELLS)
         rc = reading_bad(r, e, "a line of bonnie++'s CSV with %zu cells: %d or %d are known", c.count, CELLS,
                 CELLS + SEEK_CELLS);

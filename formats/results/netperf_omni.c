@@ -128,14 +128,22 @@ static size_t find_cell(const struct csv_cells *names, const char *title)
     return names->count;
 }
 
+static int read_cells(const struct reading *r, struct csv_cells *c, struct err *e)
+{
+    struct err inner = {0};
+    int rc = csv_cells_read(c, r->lines[r->at], &inner);
+    return rc < 0 ? reading_bad(r, e, "%s", inner.text) : 0;
+}
+
 int netperf_read_csv(struct reading *r, const char *test, struct err *e)
 {
     struct csv_cells names CLEANUP(csv_cells_release) = {0}, values CLEANUP(csv_cells_release) = {0};
-    int rc = csv_cells_read(&names, r->lines[r->at], e);
-    if (rc == 0 && !r->lines[++r->at])
-        r->at--, rc = reading_bad(r, e, "netperf's CSV has names and no values: it is cut off");
+    int rc = read_cells(r, &names, e);
+    if (rc == 0 && !r->lines[r->at + 1])
+        return reading_bad(r, e, "netperf's CSV has names and no values: it is cut off");
+    r->at++;
     if (rc == 0)
-        rc = csv_cells_read(&values, r->lines[r->at], e);
+        rc = read_cells(r, &values, e);
     if (rc == 0 && names.count != values.count)
         rc = reading_bad(r, e, "netperf's CSV has %zu names and %zu values", names.count, values.count);
     if (rc < 0)
