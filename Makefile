@@ -29,7 +29,7 @@ ALL_CFLAGS   := -std=gnu11 $(WARN) $(CFLAGS) -pthread $(if $(SAN),-fsanitize=$(S
 ALL_LDFLAGS  := $(LDFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN))
 
 TAPE_LIBS    := -larchive -lmsgpackc -lzstd -lxxhash -lmd -lcsv -ljansson -lm
-RECORD_LIBS  := -lbpf
+RECORD_LIBS  := -lbpf -ltracefs -ltraceevent
 REPLAY_LIBS  := -laio -lblkid -lroaring -lnbd -liscsi -lnfs
 ANALYZE_LIBS := -lcairo
 
@@ -62,6 +62,8 @@ $(eval $(call program,record,$(RECORD_SRC),$(RECORD_LIBS)))
 $(eval $(call program,replay,$(REPLAY_SRC),$(REPLAY_LIBS)))
 $(eval $(call program,analyze,$(ANALYZE_SRC),$(ANALYZE_LIBS)))
 
+# libtracefs includes libtraceevent's headers without their folder.
+$(BUILD)/record/source/tracefs_events.o: ALL_CPPFLAGS += -isystem /usr/include/tracefs -isystem /usr/include/traceevent
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)

@@ -258,7 +258,7 @@ static int begin(struct live *l, struct err *e)
 
 int live_record(const struct options *o, int *exit_status, struct err *e)
 {
-    struct live l = {.o = o, .ops = &source_bpf};
+    struct live l = {.o = o, .ops = o->source};
     const char *why = NULL;
     int status = begin(&l, e);
     if (status == 0 && o->command && (status = command_go(&l.command, o->command, e)) < 0)

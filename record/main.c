@@ -48,6 +48,13 @@ static int add_file(void *values, const char *text, struct err *e)
     return add_word(&o->files, text, e);
 }
 
+static int set_source(void *values, const char *text, struct err *e)
+{
+    const struct source_ops **source = &((struct options *)values)->source;
+    *source = source_find(text);
+    return *source ? 0 : err_set(e, EINVAL, "unknown source '%s' (see --help)", text);
+}
+
 static int add_only(void *values, const char *text, struct err *e)
 {
     return add_word(&((struct options *)values)->only, text, e);
@@ -79,6 +86,7 @@ static const struct opt opts[] = {
                 add_disk},
         {"for", 0, OPT_CALL, 0, "DURATION", "end after this time; of an import: take this much", NULL,
                 set_for},
+        {"source", 0, OPT_CALL, 0, "NAME", "how to capture; see below (default: bpf)", NULL, set_source},
         {"max-size", 0, OPT_CALL, 0, "SIZE", "end when the tape has grown to about this size", NULL,
                 set_max_size},
         {"label", 0, OPT_STR, AT(label), "TEXT", "what to call the workload (default: FILE without .tape)",
@@ -128,7 +136,7 @@ static const char *const sections[] = {"Recording",
         "Needs",
         "A kernel from 5.15 on with type information (/sys/kernel/btf/vmlinux), and root or the capabilities "
         "CAP_BPF "
-        "and CAP_PERFMON.",
+        "and CAP_PERFMON. Where it has no type information, --source tracefs needs root and tracefs only.",
         "Importing",
         "All files of one import are merged by time into one tape. Compressed ones (gzip, zstd, xz) are read "
         "as "
@@ -208,11 +216,13 @@ static void options_release(struct options *o)
 
 int main(int argc, char **argv)
 {
-    struct options o CLEANUP(options_release) = {.stop = &stop};
+    struct options o CLEANUP(options_release) = {.stop = &stop, .source = &source_bpf};
     struct err e = {0};
     CLEANUP_FREE char *formats = import_formats_help();
-    const char *all[sizeof sections / sizeof sections[0] + 2] = {"Import formats", formats ? formats : ""};
-    memcpy(all + 2, sections, sizeof sections);
+    CLEANUP_FREE char *sources = source_help();
+    const char *all[sizeof sections / sizeof sections[0] + 4] = {
+            "Sources", sources ? sources : "", "Import formats", formats ? formats : ""};
+    memcpy(all + 4, sections, sizeof sections);
     struct opt_spec spec = bare_spec;
     spec.sections = all;
     switch (opts_parse(&spec, argc, argv, &o, &o.command)) {

@@ -12,6 +12,7 @@
 
 #include "formats/base/err.h"
 #include "formats/import.h"
+#include "record/source.h"
 
 /* Words of the command line, in order. */
 struct words {
@@ -21,6 +22,7 @@ struct words {
 
 struct options {
     const char *output, *label, *format;
+    const struct source_ops *source; /* how to capture */
     struct words disks, files, only;
     uint64_t from_ns, for_ns, max_bytes, open_max;
     bool keep_names, verbose, is_import;

@@ -17,7 +17,7 @@
 #include "formats/base/err.h"
 #include "formats/block.h"
 
-#define SOURCES(X) X(bpf)
+#define SOURCES(X) X(bpf) X(tracefs)
 
 /* A block device to record. Stream numbers are places in the list of targets. */
 struct source_target {
@@ -87,5 +87,11 @@ struct source_ops {
 #define SOURCE_DECLARE(name) extern const struct source_ops source_##name;
 SOURCES(SOURCE_DECLARE)
 #undef SOURCE_DECLARE
+
+/* By name; NULL for an unknown one. The first of SOURCES is the default. */
+const struct source_ops *source_find(const char *name);
+
+/* One line for each source, for --help. Owned by the caller; NULL: no memory. */
+char *source_help(void);
 
 #endif

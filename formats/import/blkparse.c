@@ -20,6 +20,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
 #include "formats/import/blktrace_pump.h"
+#include "formats/import/blktrace_rwbs.h"
 #include "formats/import/trace_names.h"
 #include "formats/import/number.h"
 
@@ -58,53 +59,6 @@ static uint16_t action_of(const char *letters)
         if (strcmp(actions[i].letters, letters) == 0)
             return actions[i].action;
     return UNKNOWN_ACTION;
-}
-
-/* "[F]D|W|R|N[F][A][S][M]", as fill_rwbs() makes it: an F before the direction is a flush, one behind it FUA.
- */
-static int category_of(const char *rwbs, uint32_t *category, struct err *e)
-{
-    static const struct {
-        char letter;
-        uint32_t category;
-    } flags[] = {{'F', BT_FUA}, {'A', BT_AHEAD}, {'S', BT_SYNC}, {'M', BT_META}};
-    const char *p = rwbs;
-
-    *category = 0;
-    if (*p == 'F') {
-        *category = BT_FLUSH;
-        p++;
-    }
-    switch (*p) {
-    case 'D':
-        *category |= BT_DISCARD | BT_WRITE;
-        p++;
-        if (*p == 'E')
-            p++; /* secure erase */
-        break;
-    case 'W':
-        *category |= BT_WRITE;
-        p++;
-        break;
-    case 'R':
-        *category |= BT_READ;
-        p++;
-        break;
-    case 'N':
-        p++;
-        break;
-    default:
-        break; /* a lone F */
-    }
-    for (; *p; p++) {
-        size_t i = 0;
-        while (i < sizeof flags / sizeof *flags && flags[i].letter != *p)
-            i++;
-        if (i == sizeof flags / sizeof *flags)
-            return err_set(e, EBADMSG, "unknown letter in '%.16s'", rwbs);
-        *category |= flags[i].category;
-    }
-    return 0;
 }
 
 static int device_of(char *text, uint32_t *device, struct err *e)
@@ -242,7 +196,9 @@ static int event_of(char *line, struct bt_event *ev, struct err *e)
     if (!has_place(ev->action))
         return 1;
     char *end = ev->action == BT_COMPLETE || ev->action == BT_REQUEUE ? strdupa(rest ? rest : "") : NULL;
-    rc = category_of(field[RWBS], &ev->category, e);
+    rc = bt_category_parse(field[RWBS], &ev->category)
+                 ? 0
+                 : err_set(e, EBADMSG, "unknown letter in '%.16s'", field[RWBS]);
     if (!rc)
         rc = place_of(rest, ev, e);
     if (!rc && end)

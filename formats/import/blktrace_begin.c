@@ -49,6 +49,11 @@ static int record_of(struct bt_matcher *m, const struct bt_event *ev, struct bt_
         r->offset_bytes = sector * BT_SECTOR;
         r->len_bytes = ev->bytes;
     }
+    if (m->watch) {
+        r->stream = ev->tag;
+        r->issuer = ev->pid;
+        return 0;
+    }
     rc = bt_device_stream(d, m->out, &r->stream, e);
     if (!rc)
         rc = bt_process_find(&m->processes, ev->pid, &process, e);
@@ -178,6 +183,8 @@ int bt_take_issue(struct bt_matcher *m, const struct bt_event *ev, uint16_t devi
     /* Issued twice without a requeue between: only without Q can this be another I/O. */
     if (d->queues && bt_piece_for(m, device, bt_class_of(ev), ev->sector, BT_ANY))
         return 0;
+    if (m->watch)
+        return 0; /* what was queued before the watch began is not recorded */
     m->counts.from_issue++;
     return begin(m, ev, device, true, e);
 }

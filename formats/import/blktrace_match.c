@@ -12,21 +12,31 @@ static int no_memory(struct err *e)
     return err_sys(e, ENOMEM, "cannot follow the trace's I/O");
 }
 
-int bt_matcher_open(struct bt_matcher **matcher, struct import_out *out, bool keep_names, struct err *e)
+static int matcher_new(struct bt_matcher **matcher, struct bt_matcher init, struct err *e)
 {
-    struct bt_matcher *m = calloc(1, sizeof *m);
+    struct bt_matcher *m = malloc(sizeof *m);
     int rc;
 
     if (!m)
         return no_memory(e);
-    m->out = out;
-    m->keep_names = keep_names;
+    *m = init;
     rc = bt_open_init(&m->open, e);
     if (rc)
         bt_matcher_close(m);
     else
         *matcher = m;
     return rc;
+}
+
+int bt_matcher_open(struct bt_matcher **matcher, struct import_out *out, bool keep_names, struct err *e)
+{
+    return matcher_new(matcher, (struct bt_matcher){.out = out, .keep_names = keep_names}, e);
+}
+
+int bt_matcher_watch(
+        struct bt_matcher **matcher, const struct bt_watch *watch, uint64_t start_ns, struct err *e)
+{
+    return matcher_new(matcher, (struct bt_matcher){.watch = watch, .begun = true, .start_ns = start_ns}, e);
 }
 
 void bt_matcher_close(struct bt_matcher *m)
@@ -48,10 +58,14 @@ static uint64_t latency_of(const struct bt_io *io)
 
 int bt_write_late(struct bt_matcher *m, struct bt_io *io, struct err *e)
 {
+    struct block_record *r = &io->r;
     int rc = 0;
 
-    if (io->state != BT_OPEN)
-        rc = import_out_late(m->out, io->ordinal, io->r.stream, io->r.t_ns, latency_of(io), io->r.error, e);
+    r->latency_ns = latency_of(io);
+    if (io->state != BT_OPEN && m->watch)
+        rc = m->watch->late(m->watch->self, r, io->ordinal, e);
+    else if (io->state != BT_OPEN)
+        rc = import_out_late(m->out, io->ordinal, r->stream, r->t_ns, r->latency_ns, r->error, e);
     bt_io_free(&m->open, io);
     return rc;
 }
@@ -63,7 +77,12 @@ static int write_first(struct bt_matcher *m, struct err *e)
     int rc;
 
     io->r.latency_ns = latency_of(io);
-    rc = import_out_add(m->out, &io->r, &io->ordinal, e);
+    if (m->watch) {
+        io->ordinal = m->records;
+        rc = m->watch->add(m->watch->self, &io->r, io->ordinal, e);
+    } else {
+        rc = import_out_add(m->out, &io->r, &io->ordinal, e);
+    }
     m->records++;
     if (rc || io->state != BT_OPEN) {
         bt_io_free(&m->open, io);
@@ -105,7 +124,7 @@ static int write_ready(struct bt_matcher *m, struct err *e)
 
 static int take_note(struct bt_matcher *m, const struct bt_event *ev, struct err *e)
 {
-    struct tape_info *info = import_out_info(m->out);
+    struct tape_info *info = m->watch ? NULL : import_out_info(m->out);
     struct bt_process *p;
     int rc = 0;
 
@@ -113,7 +132,7 @@ static int take_note(struct bt_matcher *m, const struct bt_event *ev, struct err
         rc = bt_process_find(&m->processes, ev->pid, &p, e);
         if (!rc)
             memcpy(p->name, ev->name, sizeof p->name);
-    } else if (ev->action == BT_NOTE_TIMESTAMP && !info->started_unix_ns && ev->wall_ns > m->now_ns) {
+    } else if (ev->action == BT_NOTE_TIMESTAMP && info && !info->started_unix_ns && ev->wall_ns > m->now_ns) {
         info->started_unix_ns = ev->wall_ns - m->now_ns;
     } else if (ev->action > BT_NOTE_MESSAGE) {
         m->counts.unknown_actions++;
@@ -184,6 +203,37 @@ int bt_matcher_take(struct bt_matcher *m, const struct bt_event *ev, struct err 
     }
     rc = take_action(m, ev, device, e);
     return rc ? rc : write_ready(m, e);
+}
+
+int bt_matcher_tick(struct bt_matcher *m, uint64_t t_ns, struct err *e)
+{
+    if (t_ns - m->start_ns > m->now_ns)
+        m->now_ns = t_ns - m->start_ns;
+    return write_ready(m, e);
+}
+
+int bt_matcher_pending(const struct bt_matcher *m,
+        int (*take)(void *self, const struct block_record *r, uint64_t ordinal, struct err *e), void *self,
+        struct err *e)
+{
+    uint64_t ordinal = m->records;
+    int rc = 0;
+
+    for (const struct bt_io *io = m->open.held.first; rc >= 0 && io; io = io->next)
+        rc = take(self, &io->r, ordinal++, e);
+    for (const struct bt_io *io = m->open.late.first; rc >= 0 && io; io = io->next)
+        rc = take(self, &io->r, io->ordinal, e);
+    return rc < 0 ? rc : 0;
+}
+
+uint64_t bt_matcher_unmatched(const struct bt_matcher *m)
+{
+    return m->counts.unmatched;
+}
+
+uint64_t bt_matcher_other_ops(const struct bt_matcher *m)
+{
+    return m->counts.zone_operations + m->counts.queued_passthrough;
 }
 
 static void write_counts(struct bt_matcher *m)

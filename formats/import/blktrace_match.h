@@ -25,6 +25,32 @@
 
 struct bt_matcher;
 
+/* In place of a tape: somebody who is told of I/Os as they come. Their stream is the event's `tag`, their
+ * issuer its process. `ordinal` counts them from 0 in order of arrival. */
+struct bt_watch {
+    void *self;
+    /* An I/O in its turn; its latency may be TAPE_UNKNOWN: then it is still open. */
+    int (*add)(void *self, const struct block_record *r, uint64_t ordinal, struct err *e);
+    /* One of those has ended. */
+    int (*late)(void *self, const struct block_record *r, uint64_t ordinal, struct err *e);
+};
+
+/* `start_ns` becomes t = 0. The watch must outlive the matcher. */
+int bt_matcher_watch(struct bt_matcher **m, const struct bt_watch *watch, uint64_t start_ns, struct err *e);
+
+/* All I/Os that the watch has not been told of, or not of their end, with the ordinal that they have or will
+ * have. A negative result ends it and becomes the result. */
+int bt_matcher_pending(const struct bt_matcher *m,
+        int (*take)(void *self, const struct block_record *r, uint64_t ordinal, struct err *e), void *self,
+        struct err *e);
+
+/* Lets go what need not be waited for, at a time when no event came. */
+int bt_matcher_tick(struct bt_matcher *m, uint64_t t_ns, struct err *e);
+
+/* Ends whose begin was not seen, and I/Os that are not recorded. */
+uint64_t bt_matcher_unmatched(const struct bt_matcher *m);
+uint64_t bt_matcher_other_ops(const struct bt_matcher *m);
+
 int bt_matcher_open(struct bt_matcher **m, struct import_out *out, bool keep_names, struct err *e);
 void bt_matcher_close(struct bt_matcher *m); /* NULL is allowed */
 

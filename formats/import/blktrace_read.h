@@ -61,6 +61,7 @@ struct bt_event {
     uint16_t action;
     uint16_t error; /* errno */
     uint16_t file;
+    uint32_t tag;     /* the caller's, where there is a watch */
     uint32_t lost;    /* events that are missing before this one, by its sequence number */
     uint64_t at_byte; /* of its file */
     union {

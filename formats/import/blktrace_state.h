@@ -19,7 +19,8 @@ struct bt_counts {
 };
 
 struct bt_matcher {
-    struct import_out *out;
+    struct import_out *out; /* or */
+    const struct bt_watch *watch;
     bool keep_names, begun;
     struct bt_open open;
     struct bt_devices devices;

@@ -152,16 +152,26 @@ static struct entry fifo_pop(struct sorter *s)
     return n;
 }
 
+static bool fifo_is_next(const struct sorter *s)
+{
+    return !s->heap_count || (s->fifo_count && before(&s->fifo[s->fifo_head], &s->heap[0]));
+}
+
+bool sorter_earliest(const struct sorter *s, uint64_t *t_ns)
+{
+    if (!held(s))
+        return false;
+    *t_ns = fifo_is_next(s) ? s->fifo[s->fifo_head].t_ns : s->heap[0].t_ns;
+    return true;
+}
+
 bool sorter_pop(struct sorter *s, void *item)
 {
     struct entry n;
 
     if (!held(s))
         return false;
-    if (!s->heap_count || (s->fifo_count && before(&s->fifo[s->fifo_head], &s->heap[0])))
-        n = fifo_pop(s);
-    else
-        n = heap_pop(s);
+    n = fifo_is_next(s) ? fifo_pop(s) : heap_pop(s);
     memcpy(item, s->items + n.slot * s->item_bytes, s->item_bytes);
     s->free_slots[s->slots - 1 - held(s)] = n.slot;
     s->left_ns = n.t_ns;

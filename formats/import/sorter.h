@@ -27,6 +27,9 @@ int sorter_push(struct sorter *s, uint64_t t_ns, const void *item, struct err *e
 /* Takes the earliest item out (of equal times, the first that came): false where none is left. */
 bool sorter_pop(struct sorter *s, void *item);
 
+/* The time of the one that sorter_pop would take; false where none is left. */
+bool sorter_earliest(const struct sorter *s, uint64_t *t_ns);
+
 /* How many items came after one of a later time. */
 uint64_t sorter_disorder(const struct sorter *s);
 

@@ -63,7 +63,8 @@ static int explain(struct err *e, int code, const char *what)
         return err_set(e, ENOENT,
                 "this kernel has no type information (/sys/kernel/btf/vmlinux): recording needs one built "
                 "with "
-                "CONFIG_DEBUG_INFO_BTF, as the distributions' kernels since 2021 are");
+                "CONFIG_DEBUG_INFO_BTF, as the distributions' kernels since 2021 are; without it: --source "
+                "tracefs");
     code = code < 0 ? -code : code;
     if (code == EPERM || code == EACCES)
         return err_set(e, code,
