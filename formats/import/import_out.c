@@ -39,7 +39,8 @@ struct import_out {
     size_t stream_count, stream_cap, issuer_count, issuer_cap, count_count;
     uint32_t tape_streams;
     uint64_t end_ns; /* of the part */
-    uint64_t lost, elapsed_ns, seen;
+    uint64_t lost, elapsed_ns;
+    bool seen;       /* a record, whether in the part or not */
     bool *only_seen; /* one for each of part->only */
     bool finished;
     char note[256];
@@ -190,7 +191,7 @@ int import_out_add(struct import_out *o, const struct block_record *r, uint64_t 
     struct block_record mine = *r;
     int rc = 0;
 
-    o->seen++;
+    o->seen = true;
     if (!s->wanted || r->t_ns < o->part->from_ns || r->t_ns >= o->end_ns) {
         if (ordinal)
             *ordinal = UINT64_MAX;
@@ -285,9 +286,8 @@ int import_out_finish(struct import_out *o, const char *ended, struct import_sum
     for (size_t i = 0; i < o->part->only_count; i++)
         if (!o->only_seen[i])
             return refuse_only(o, i, e);
-    if (!o->w && o->seen)
-        return err_set(e, EINVAL, "none of the trace's %" PRIu64 " I/Os lies in the part that was asked for",
-                o->seen);
+    if (!o->w && (o->seen || o->part->from_ns || o->part->for_ns || o->part->only_count))
+        return err_set(e, EINVAL, "none of the trace's I/Os lies in the part that was asked for");
     int rc = import_out_begin(o, NULL, e);
     if (rc)
         return rc;
