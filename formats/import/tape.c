@@ -136,6 +136,11 @@ static void copy_totals(const struct copy *c)
     for (size_t i = 0; i < t->counts.count; i++)
         import_out_count(c->out, t->counts.list[i].key, strtoull(t->counts.list[i].value, NULL, 10));
     import_out_elapsed(c->out, t->elapsed_ns);
+    if (t->net.conversations) {
+        import_out_count(c->out, "conversations_left_out", t->net.conversations);
+        import_out_note(c->out, "its %" PRIu64 " conversations are left out: only block I/O is taken",
+                (uint64_t)t->net.conversations);
+    }
     if (!t->finished)
         import_out_note(c->out, "the tape is unfinished: what is readable of it was taken");
     else if (t->lost && (c->opts->part.from_ns || c->opts->part.for_ns))
@@ -170,6 +175,9 @@ static int tape_read(const char *const *paths, size_t count, const struct import
         rc = tape_reader_open(&r, paths[0], e);
     if (rc)
         return rc;
+    if (tape_reader_totals(r)->net.conversations && !tape_reader_totals(r)->records)
+        return err_set(
+                e, ENOTSUP, "'%s' holds conversations only: of a tape only block I/O is taken", paths[0]);
     struct copy c = {opts, out, r};
     rc = copy_info(&c, e);
     if (rc == 0)
