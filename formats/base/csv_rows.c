@@ -78,15 +78,17 @@ static int forget(struct csv_rows *r, const char *why, struct err *e)
     return rc ? rc : err_set(e, EBADMSG, "%s", why);
 }
 
-int csv_rows_line(struct csv_rows *r, const char *line, size_t len, const struct csv_row **row, struct err *e)
+int csv_rows_line(struct csv_rows *r, char *line, size_t len, const struct csv_row **row, struct err *e)
 {
     size_t before = r->parser.entry_pos;
 
     if (r->new_row)
         r->row.count = 0;
     r->ended = false;
-    if (csv_parse(&r->parser, line, len, take_cell, take_end, r) != len ||
-            csv_parse(&r->parser, "\n", 1, take_cell, take_end, r) != 1)
+    line[len] = '\n';
+    size_t parsed = csv_parse(&r->parser, line, len + 1, take_cell, take_end, r);
+    line[len] = '\0';
+    if (parsed != len + 1)
         return forget(r,
                 csv_error(&r->parser) == CSV_EPARSE ? "quotes within a cell that has none, or after one"
                                                     : "no memory for a cell",

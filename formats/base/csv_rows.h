@@ -25,9 +25,9 @@ struct csv_row {
 int csv_rows_open(struct csv_rows **r, struct err *e);
 void csv_rows_close(struct csv_rows *r); /* NULL is allowed */
 
-/* Takes a line without its end. 1: *row is whole, `count` 0 for an empty line; 0: a quoted cell goes on in
- * the next line. -EBADMSG for a row that is no CSV or too large: what was taken of it is forgotten. */
-int csv_rows_line(
-        struct csv_rows *r, const char *line, size_t len, const struct csv_row **row, struct err *e);
+/* Takes a line of `len` bytes, behind which a 0 stands (and stays). 1: *row is whole, `count` 0 for an empty
+ * line; 0: a quoted cell goes on in the next line. -EBADMSG for a row that is no CSV or too large: what was
+ * taken of it is forgotten. */
+int csv_rows_line(struct csv_rows *r, char *line, size_t len, const struct csv_row **row, struct err *e);
 
 #endif
