@@ -20,11 +20,19 @@
 #define ADJUST_EXACT_MAX 200000
 #define ADJUST_DRAWS     50000
 
-/* `values` holds `metrics` rows of n_base + n_cand finite values, the base's first; the same column is
- * the same repetition in every row. p_adjusted[] gets one for each row. The `seed` decides only
- * where splits are drawn. -ENOMEM; p_adjusted is untouched then. */
-int adjust_p(const double *values, size_t metrics, size_t n_base, size_t n_cand, uint64_t seed,
-        double *p_adjusted, struct err *e);
+struct adjust_options {
+    uint64_t seed; /* decides only where splits are drawn */
+    double alpha;  /* of the family, for *tests: 0.05 */
+};
+
+/* `values` holds `metrics` rows of n_base + n_cand values, the base's first; the same column is the same
+ * repetition in every row. NAN is a value that this repetition lacks: it goes with its repetition into either
+ * side, and p is that of the values that are there; a row needs one on each side. p_adjusted[] gets one for
+ * each row. *tests becomes how many independent tests the family is worth, from 1 to `metrics`: P(min p <= t)
+ * / t where t is the p that the smallest of all stays below with probability alpha. -ENOMEM; outputs are
+ * untouched then. */
+int adjust_p(const double *values, size_t metrics, size_t n_base, size_t n_cand,
+        const struct adjust_options *o, double *p_adjusted, double *tests, struct err *e);
 
 /* Number of splits, saturating at UINT64_MAX. */
 uint64_t adjust_splits(size_t n_base, size_t n_cand);

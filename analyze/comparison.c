@@ -7,11 +7,15 @@
 #include <string.h>
 
 #include "analyze/adjust.h"
+#include "analyze/power.h"
 #include "analyze/ranktest.h"
 #include "formats/base/cleanup.h"
 
 /* For p computed as k/252 against 1 - 0.95, which is not quite 0.05. */
 #define TOLERANCE 1e-12
+
+/* With which probability n_needed repetitions would show the difference. */
+#define POWER 0.8
 
 const char *verdict_name(enum verdict v)
 {
@@ -21,18 +25,21 @@ const char *verdict_name(enum verdict v)
 
 /* ---- the values of one metric ---- */
 
-/* The worst state among a side's repetitions; a metric that only some have is one with too few. */
-static enum metric_state side_values(const struct metric *m, const struct side *side, double *values)
+/* Those of one side that are there, into values[]; how many lack, and whether one has too few I/Os. */
+struct taken {
+    size_t count, missing;
+    bool few;
+};
+static struct taken take_values(const double *from, size_t count, double *values)
 {
-    size_t absent = 0, few = 0;
-    for (size_t i = 0; i < side->count; i++) {
-        enum metric_state state = metric_value(m, side->results[i], &values[i]);
-        absent += state == METRIC_ABSENT;
-        few += state == METRIC_TOO_FEW;
+    struct taken t = {0};
+    for (size_t i = 0; i < count; i++) {
+        t.few |= isinf(from[i]);
+        t.missing += isnan(from[i]);
+        if (isfinite(from[i]))
+            values[t.count++] = from[i];
     }
-    if (absent == side->count)
-        return METRIC_ABSENT;
-    return absent || few ? METRIC_TOO_FEW : METRIC_OK;
+    return t;
 }
 
 static double median_copy(const double *values, size_t count)
@@ -54,18 +61,13 @@ static bool all_positive(const double *values, size_t count)
 
 /* ---- from a shift to a row ---- */
 
-/* What the candidate's work costs more, in percent, for a ratio of the metric. */
-static double overhead_of(const struct metric *m, double ratio)
-{
-    return 100 * ((m->more_is_better ? 1 / ratio : ratio) - 1);
-}
-
 static void fill_ratio(struct row *row, const struct shift *s)
 {
-    double lo = overhead_of(row->metric, exp(s->lo)), hi = overhead_of(row->metric, exp(s->hi));
+    double lo = metric_overhead_pct(row->metric, exp(s->lo)),
+           hi = metric_overhead_pct(row->metric, exp(s->hi));
     row->ratio_hl = exp(s->estimate);
     row->change_pct = 100 * (row->ratio_hl - 1);
-    row->overhead_pct = overhead_of(row->metric, row->ratio_hl);
+    row->overhead_pct = metric_overhead_pct(row->metric, row->ratio_hl);
     row->p = s->p;
     if (s->conf > 0) { /* of 1 against 1 there is no interval */
         row->overhead_lo = fmin(lo, hi);
@@ -74,8 +76,10 @@ static void fill_ratio(struct row *row, const struct shift *s)
     }
 }
 
-/* Ratios by logarithms; where there is a zero, the difference. The rank test is the same for both. */
-static int fill_row(struct row *row, const double *values, const struct comparison_options *o, struct err *e)
+/* Ratios by logarithms; where there is a zero, the difference. The rank test is the same for both. *sd
+ * becomes the spread of the logarithms within the sides. */
+static int fill_row(
+        struct row *row, const double *values, const struct comparison_options *o, double *sd, struct err *e)
 {
     size_t count = row->n_base + row->n_cand;
     struct shift s;
@@ -92,6 +96,7 @@ static int fill_row(struct row *row, const double *values, const struct comparis
         return rc;
     if (positive) {
         fill_ratio(row, &s);
+        *sd = pooled_sd(logs, row->n_base, logs + row->n_base, row->n_cand);
         return 0;
     }
     row->p = s.p;
@@ -100,11 +105,16 @@ static int fill_row(struct row *row, const double *values, const struct comparis
 
 /* ---- verdicts ---- */
 
+static double margin_of(const struct metric *m, const struct comparison_options *o)
+{
+    return o->margin * (m->tail ? 2 : 1);
+}
+
 static bool within_margin(const struct row *row, const struct comparison_options *o)
 {
     if (isnan(row->ratio_hl))
         return row->median_base == row->median_cand && row->p == 1;
-    double margin = log1p(o->margin * (row->metric->tail ? 2 : 1));
+    double margin = log1p(margin_of(row->metric, o));
     /* overhead + 1 is the ratio or its inverse: the same on logarithms. */
     return fabs(log1p(row->overhead_lo / 100)) <= margin + TOLERANCE &&
            fabs(log1p(row->overhead_hi / 100)) <= margin + TOLERANCE;
@@ -129,6 +139,8 @@ static enum verdict judge(const struct row *row, const struct side *base, const 
         return VERDICT_TOO_FEW;
     if (isnan(row->p))
         return VERDICT_UNSURE;
+    if (ranktest_p_min(row->n_base, row->n_cand) > alpha)
+        return VERDICT_TOO_FEW;
     if (within_margin(row, o))
         return VERDICT_SAME;
     if (p > alpha)
@@ -138,94 +150,125 @@ static enum verdict judge(const struct row *row, const struct side *base, const 
 
 /* ---- all metrics ---- */
 
-static struct row *add_row(struct comparison *c, const struct metric *m, enum timing timing)
+/* What is known of a row beside the row itself. */
+struct aside {
+    bool member; /* of the family that p is adjusted for */
+    double sd;   /* NAN where not known */
+};
+
+static void begin_row(struct row *row, const struct contrast *k, const struct comparison_options *o)
 {
-    struct row *row = &c->rows[c->count++];
-    *row = (struct row){.metric = m, .name = metric_name(m, timing), .primary = m->primary & (1U << timing)};
+    *row = (struct row){.metric = k->metric, .name = k->name, .stream = k->stream, .primary = k->primary};
     row->median_base = row->median_cand = row->ratio_hl = row->change_pct = row->overhead_pct = NAN;
-    row->overhead_lo = row->overhead_hi = row->conf = row->p = row->p_adjusted = NAN;
-    return row;
+    row->overhead_lo = row->overhead_hi = row->conf = row->p = row->p_adjusted = row->n_needed = NAN;
+    row->margin_pct = 100 * margin_of(k->metric, o);
 }
 
-/* One row of the metric, if both sides have it; values[] of it stays filled in where `*usable`. */
-static int make_row(struct comparison *c, const struct metric *m, const struct side *base,
-        const struct side *cand, enum timing timing, const struct comparison_options *o, double *values,
-        bool *usable, struct err *e)
+static int make_row(struct row *row, const struct contrast *k, const struct side *base,
+        const struct side *cand, const struct comparison_options *o, struct aside *aside, struct err *e)
 {
-    *usable = false;
-    enum metric_state b = side_values(m, base, values), d = side_values(m, cand, values + base->count);
-    if (b == METRIC_ABSENT && d == METRIC_ABSENT && (base->count || cand->count) &&
-            !(m->primary & (1U << timing)))
+    begin_row(row, k, o);
+    if (!base->count || !cand->count) {
+        row->n_base = base->count;
+        row->n_cand = cand->count;
         return 0;
-    struct row *row = add_row(c, m, timing);
-    row->n_base = b == METRIC_OK ? base->count : 0;
-    row->n_cand = d == METRIC_OK ? cand->count : 0;
-    if (!base->count || !cand->count)
-        return 0;
-    if (!row->n_base || !row->n_cand) {
-        bool few = b == METRIC_TOO_FEW || d == METRIC_TOO_FEW;
-        return flags_add(&row->flags, e, few ? "too_few_ios" : "not_measured");
     }
-    int rc = fill_row(row, values, o, e);
-    *usable = rc == 0;
-    return rc;
-}
-
-/* The family: all rows with numbers but the primary one. */
-static int adjust_rows(struct comparison *c, const double *family, const size_t *members, size_t count,
-        const struct side *base, const struct side *cand, const struct comparison_options *o, struct err *e)
-{
-    double *p = calloc(count + 1, sizeof *p);
-    if (!p)
-        return err_sys(e, ENOMEM, "cannot adjust %zu metrics", count);
-    int rc = adjust_p(family, count, base->count, cand->count, o->seed, p, e);
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        c->rows[members[i]].p_adjusted = p[i];
-    free(p);
-    return rc;
-}
-
-static int make_rows(struct comparison *c, const struct side *base, const struct side *cand,
-        const struct metrics *metrics, enum timing timing, const struct comparison_options *o, struct err *e)
-{
-    size_t width = base->count + cand->count, members = 0;
-    CLEANUP_FREE double *family = calloc(metrics->count * (width + 1), sizeof *family);
-    CLEANUP_FREE size_t *member = calloc(metrics->count + 1, sizeof *member);
-    c->rows = calloc(metrics->count + 1, sizeof *c->rows);
-    if (!family || !member || !c->rows)
-        return err_sys(e, ENOMEM, "cannot compare %zu metrics", metrics->count);
-    for (size_t i = 0; i < metrics->count; i++) {
-        const struct metric *m = &metrics->list[i];
-        bool usable;
-        if (!(m->timings & (1U << timing)))
-            continue;
-        int rc = make_row(c, m, base, cand, timing, o, family + members * width, &usable, e);
+    CLEANUP_FREE double *values = malloc((base->count + cand->count) * sizeof *values);
+    if (!values)
+        return err_sys(e, ENOMEM, "cannot compare %zu values", base->count + cand->count);
+    struct taken b = take_values(k->values, base->count, values);
+    struct taken c = take_values(k->values + base->count, cand->count, values + b.count);
+    row->n_base = b.few ? 0 : b.count;
+    row->n_cand = c.few ? 0 : c.count;
+    if (!row->n_base || !row->n_cand)
+        return flags_add(&row->flags, e, b.few || c.few ? "too_few_ios" : "not_measured");
+    if (b.missing + c.missing) {
+        int rc = flags_add(&row->flags, e, "not_measured=%zu", b.missing + c.missing);
         if (rc < 0)
             return rc;
-        if (usable && !c->rows[c->count - 1].primary)
-            member[members++] = c->count - 1;
     }
-    return adjust_rows(c, family, member, members, base, cand, o, e);
+    aside->member = !row->primary;
+    return fill_row(row, values, o, &aside->sd, e);
 }
 
-int comparison_make(struct comparison *c, const struct side *base, const struct side *cand,
-        const struct metrics *metrics, enum timing timing, const struct comparison_options *o, struct err *e)
+/* The family: all rows with numbers but the primary one. *tests becomes how many independent tests it is
+ * worth. */
+static int adjust_rows(struct comparison *c, const struct contrast *contrasts, const struct aside *asides,
+        const struct comparison_options *o, double *tests, struct err *e)
 {
-    *c = (struct comparison){0};
-    int rc = make_rows(c, base, cand, metrics, timing, o, e);
-    if (rc < 0) {
-        comparison_release(c);
-        return rc;
-    }
+    size_t width = c->base.count + c->cand.count, members = 0;
+    CLEANUP_FREE double *family = calloc(c->count * width + 1, sizeof *family);
+    CLEANUP_FREE double *p = calloc(c->count + 1, sizeof *p);
+    *tests = 1;
+    if (!family || !p)
+        return err_sys(e, ENOMEM, "cannot adjust %zu metrics", c->count);
     for (size_t i = 0; i < c->count; i++)
-        c->rows[i].verdict = judge(&c->rows[i], base, cand, o);
-    return 0;
+        if (asides[i].member)
+            memcpy(family + width * members++, contrasts[i].values, width * sizeof *family);
+    struct adjust_options adjust = {.seed = o->seed, .alpha = 1 - o->confidence};
+    int rc = adjust_p(family, members, c->base.count, c->cand.count, &adjust, p, tests, e);
+    for (size_t i = 0, k = 0; rc == 0 && i < c->count; i++)
+        if (asides[i].member)
+            c->rows[i].p_adjusted = p[k++];
+    return rc;
+}
+
+/* How many repetitions would show the difference that is asked for. */
+static double needed(const struct row *row, double sd, double tests, const struct comparison_options *o)
+{
+    double shift = log1p(o->detect > 0 ? o->detect : row->margin_pct / 100);
+    if (row->verdict != VERDICT_UNSURE || !isfinite(sd) || !(shift > 0))
+        return NAN;
+    return power_repetitions(sd, shift, (1 - o->confidence) / (row->primary ? 1 : tests), POWER);
+}
+
+static int make_rows(struct comparison *c, const struct contrast *contrasts, size_t count,
+        const struct comparison_options *o, struct err *e)
+{
+    double tests;
+    CLEANUP_FREE struct aside *asides = calloc(count + 1, sizeof *asides);
+    c->rows = calloc(count + 1, sizeof *c->rows);
+    if (!asides || !c->rows)
+        return err_sys(e, ENOMEM, "cannot compare %zu metrics", count);
+    for (size_t i = 0; i < count; i++) {
+        asides[i].sd = NAN;
+        c->count++;
+        int rc = make_row(&c->rows[i], &contrasts[i], &c->base, &c->cand, o, &asides[i], e);
+        if (rc < 0)
+            return rc;
+    }
+    int rc = adjust_rows(c, contrasts, asides, o, &tests, e);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        struct row *row = &c->rows[i];
+        row->verdict = judge(row, &c->base, &c->cand, o);
+        row->n_needed = needed(row, asides[i].sd, tests, o);
+    }
+    return rc;
+}
+
+int comparison_make(struct comparison *c, const char *workload, const struct side *base,
+        const struct side *cand, const struct contrast *contrasts, size_t count,
+        const struct comparison_options *o, struct err *e)
+{
+    *c = (struct comparison){.workload = strdup(workload), .base = *base, .cand = *cand};
+    int rc = c->workload ? make_rows(c, contrasts, count, o, e) : err_sys(e, ENOMEM, "cannot hold a name");
+    if (rc < 0)
+        comparison_release(c);
+    return rc;
 }
 
 void comparison_release(struct comparison *c)
 {
     for (size_t i = 0; i < c->count; i++)
         flags_release(&c->rows[i].flags);
+    for (size_t i = 0; i < c->difference_count; i++) {
+        free(c->differences[i].key);
+        free(c->differences[i].base);
+        free(c->differences[i].cand);
+    }
     free(c->rows);
+    free(c->differences);
+    free(c->workload);
+    flags_release(&c->flags);
     *c = (struct comparison){0};
 }

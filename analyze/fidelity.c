@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,31 +20,6 @@
 #define MEMORY_PRESSURE_SHARE 0.01
 #define IO_PRESSURE_SHARE     0.25 /* waiting for the replay's own I/O counts, too */
 #define DEPTH_SHARE           0.9
-
-int flags_add(struct flags *f, struct err *e, const char *fmt, ...)
-{
-    CLEANUP_FREE char *more = NULL;
-    char *all;
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vasprintf(&more, fmt, ap);
-    va_end(ap);
-    if (n < 0) {
-        more = NULL;
-        return err_sys(e, ENOMEM, "cannot hold flags");
-    }
-    if (asprintf(&all, "%s%s%s", f->text ? f->text : "", f->text ? "|" : "", more) < 0)
-        return err_sys(e, ENOMEM, "cannot hold flags");
-    free(f->text);
-    f->text = all;
-    return 0;
-}
-
-void flags_release(struct flags *f)
-{
-    free(f->text);
-    f->text = NULL;
-}
 
 const char *left_out(const struct result *r, enum tape_kind kind)
 {
@@ -85,7 +59,7 @@ bool fidelity_behind(const struct run_repetition *r)
 struct summary {
     uint64_t left_warmup, left_cut_short, left_errors, tape_errors;
     uint64_t records, behind, unfinished, small_set;
-    bool is_behind, is_late, cpu_pressure, io_pressure, memory_pressure;
+    bool throttled, is_behind, is_late, cpu_pressure, io_pressure, memory_pressure;
     double steal_worst;
     uint64_t depth_least, depth_recorded;
 #define COUNT_FIELD(name) uint64_t name;
@@ -139,11 +113,33 @@ static void add_repetition(struct summary *s, const struct result *result, uint6
 #undef ADD_COUNT
 }
 
-static void add_source(struct summary *s, const struct source *source)
+/* What the target of a run may hold in memory. */
+static uint64_t likely_cache(const struct source *source)
 {
+    static const char *const servers[] = {"nfs", "iscsi", "nbd"};
     uint64_t memory = number_fact(&source->host, "memory_bytes");
+    const char *kind = facts_get(&source->target, "kind");
+    for (size_t i = 0; kind && i < sizeof servers / sizeof *servers; i++)
+        if (strcmp(kind, servers[i]) == 0 && memory < FIDELITY_SERVER_CACHE_BYTES)
+            return FIDELITY_SERVER_CACHE_BYTES;
+    return memory;
+}
+
+/* Rules that a control group had for the target's disk (host_sys.h). */
+static bool is_throttled(const struct facts *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (strstr(f->list[i].key, "throttle"))
+            return true;
+    return false;
+}
+
+static void add_source(struct summary *s, const struct source *source, uint64_t cache_bytes)
+{
+    uint64_t cache = cache_bytes ? cache_bytes : likely_cache(source);
     s->unfinished += !source->finished;
-    if (source->working_set_bytes && source->working_set_bytes < memory)
+    s->throttled |= is_throttled(&source->target);
+    if (source->working_set_bytes && source->working_set_bytes < cache)
         s->small_set = source->working_set_bytes;
     for (size_t i = 0; i < source->result_count; i++) {
         const struct result *r = &source->results[i];
@@ -201,11 +197,11 @@ static int say_disturbance(struct flags *f, const char *side, const struct summa
 }
 
 int fidelity_flags(struct flags *f, const char *side, const struct source *const *sources, size_t count,
-        enum timing timing, struct err *e)
+        enum timing timing, uint64_t cache_bytes, struct err *e)
 {
     struct summary s = {0};
     for (size_t i = 0; i < count; i++)
-        add_source(&s, sources[i]);
+        add_source(&s, sources[i], cache_bytes);
     const struct {
         const char *name;
         uint64_t count;
@@ -219,6 +215,8 @@ int fidelity_flags(struct flags *f, const char *side, const struct source *const
     int rc = 0;
     for (size_t i = 0; i < sizeof counts / sizeof *counts && rc == 0; i++)
         rc = say_count(f, side, counts[i].name, counts[i].count, e);
+    if (rc == 0)
+        rc = say_fact(f, side, "throttled", s.throttled, e);
     if (rc == 0)
         rc = say_pacing(f, side, &s, timing, e);
     return rc < 0 ? rc : say_disturbance(f, side, &s, e);

@@ -9,23 +9,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analyze/flags.h"
 #include "analyze/metrics.h"
 #include "analyze/source.h"
 #include "formats/base/err.h"
 
-/* Short texts joined by '|'. Zero-initialised is empty. */
-struct flags {
-    char *text; /* owned; NULL for none */
-};
-int flags_add(struct flags *f, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void flags_release(struct flags *f);
-
 /* Why a repetition is not counted; NULL where it is. */
 const char *left_out(const struct result *r, enum tape_kind kind);
 
-/* Adds what is to be said of all of a side's sources, each text with `side` and ':' before it. */
+/* What a server of another host (nfs, iscsi, nbd) is assumed to cache at least, since it does not say. */
+#define FIDELITY_SERVER_CACHE_BYTES (UINT64_C(32) << 30)
+
+/* Adds what is to be said of all of a side's sources, each text with `side` and ':' before it. A working set
+ * is small that is below `cache_bytes`, or, where that is 0, below the replaying host's memory or what a
+ * server likely has. */
 int fidelity_flags(struct flags *f, const char *side, const struct source *const *sources, size_t count,
-        enum timing timing, struct err *e);
+        enum timing timing, uint64_t cache_bytes, struct err *e);
 
 /* More than 1 % of the records more than 1 ms behind their schedule. */
 bool fidelity_behind(const struct run_repetition *r);

@@ -84,6 +84,24 @@ enum block_op metric_op(const struct metric *m)
     }
 }
 
+double metric_overhead_pct(const struct metric *m, double ratio)
+{
+    return 100 * ((m->more_is_better ? 1 / ratio : ratio) - 1);
+}
+
+bool metric_of_stream(const struct metric *m)
+{
+    switch (m->quantity) {
+    case QUANTITY_IO_TIME:
+    case QUANTITY_ELAPSED:
+    case QUANTITY_CPU:
+    case QUANTITY_STATED:
+        return false;
+    default:
+        return true;
+    }
+}
+
 static enum metric_state mean_all(const struct result *r, double *value)
 {
     double sum_ns = 0, count = 0;

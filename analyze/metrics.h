@@ -79,6 +79,12 @@ extern const struct metrics metrics_own; /* of tapes and runs */
 /* The operation that it is of; BLOCK_OPS for one of all or none. */
 enum block_op metric_op(const struct metric *m);
 
+/* What the candidate's work costs more, in percent, for a ratio candidate / base of the metric. */
+double metric_overhead_pct(const struct metric *m, double ratio);
+
+/* Whether one stream of several has it: not what is of the repetition as a whole. */
+bool metric_of_stream(const struct metric *m);
+
 const char *metric_name(const struct metric *m, enum timing timing);
 
 enum metric_state {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct report_ops *const report_list[] = {
@@ -35,4 +36,27 @@ const char *report_number(double value, char buf[REPORT_NUMBER_BYTES])
             end[-1] = 0;
     }
     return buf;
+}
+
+const char *report_percent(double value, char buf[REPORT_NUMBER_BYTES])
+{
+    buf[0] = 0;
+    if (isfinite(value))
+        snprintf(buf, REPORT_NUMBER_BYTES, "%.2f", fabs(value) < 0.005 ? 0 : value); /* never "-0.00" */
+    return buf;
+}
+
+int report_flags(struct flags *all, const struct comparison *c, const struct row *row, struct err *e)
+{
+    int rc = row->flags.text ? flags_add(all, e, "%s", row->flags.text) : 0;
+    return rc == 0 && c->flags.text ? flags_add(all, e, "%s", c->flags.text) : rc;
+}
+
+void report_release(struct report *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        comparison_release(&r->comparisons[i]);
+    free(r->comparisons);
+    free(r->means);
+    *r = (struct report){0};
 }

@@ -8,22 +8,22 @@
 #include <stddef.h>
 
 #include "analyze/comparison.h"
+#include "analyze/mean.h"
 #include "formats/base/err.h"
 #include "formats/base/out.h"
 
 #define REPORTS(X) X(csv)
 
-/* One candidate against the base, in one workload. */
-struct pairing {
-    const char *workload, *base, *cand; /* names */
-    struct comparison comparison;
-    struct flags flags; /* what holds for all of its rows */
-};
-
+/* What a comparison of several systems gives: plain data, for whatever writes or draws it. */
 struct report {
-    const struct pairing *pairings;
+    struct comparison *comparisons; /* candidate by candidate, each in all workloads */
     size_t count;
+    struct mean *means; /* candidate by candidate; none where there is one workload */
+    size_t mean_count;
+    bool by_stream; /* whether rows of single streams were asked for */
+    struct comparison_options options;
 };
+void report_release(struct report *r);
 
 struct report_ops {
     const char *name; /* for --format */
@@ -39,9 +39,14 @@ REPORTS(REPORT_DECLARE)
 /* By name; NULL for an unknown one. */
 const struct report_ops *report_find(const char *name);
 
-/* A number for machines: six significant digits, no exponent, trailing zeros or locale; "" for NAN. Writes
- * into `buf` and returns it. */
+/* A number for machines: six significant digits, no exponent, trailing zeros or locale; "" for what is not
+ * finite. Writes into `buf` and returns it. */
 #define REPORT_NUMBER_BYTES 352
 const char *report_number(double value, char buf[REPORT_NUMBER_BYTES]);
+/* The same with two decimals, as percentages are written. */
+const char *report_percent(double value, char buf[REPORT_NUMBER_BYTES]);
+
+/* All flags that hold for a row: its own, then those of its comparison. -ENOMEM. */
+int report_flags(struct flags *all, const struct comparison *c, const struct row *row, struct err *e);
 
 #endif

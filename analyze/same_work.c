@@ -2,7 +2,6 @@
 #include "analyze/same_work.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Options that say how often and where, not what. All others count, also those not invented yet. */
@@ -111,55 +110,4 @@ int same_work_timing(const struct source *const *sources, size_t count, enum tim
         return 0;
     }
     return 0;
-}
-
-static const struct facts *facts_of(const struct source *s, bool target)
-{
-    return target ? &s->target : &s->host;
-}
-
-/* Whether all that count have the same value, or none. */
-static bool agreed(const struct source *const *sources, size_t count, bool target, const char *key)
-{
-    const char *value = NULL;
-    bool first = true;
-    for (size_t i = 0; i < count; i++) {
-        if (target && sources[i]->kind == TAPE_KIND_RECORDING)
-            continue;
-        const char *v = facts_get(facts_of(sources[i], target), key);
-        if (!first && (!v != !value || (v && strcmp(v, value) != 0)))
-            return false;
-        value = v;
-        first = false;
-    }
-    return true;
-}
-
-static int differences_in(const struct source *const *sources, size_t count, bool target,
-        int (*found)(void *context, const char *key, struct err *e), void *context, struct err *e)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct facts *f = facts_of(sources[i], target);
-        for (size_t j = 0; j < f->count; j++) {
-            const char *key = f->list[j].key;
-            bool seen = false;
-            for (size_t k = 0; k < i && !seen; k++)
-                seen = facts_get(facts_of(sources[k], target), key) != NULL;
-            if (seen || agreed(sources, count, target, key))
-                continue;
-            char text[FACTS_TEXT_MAX];
-            snprintf(text, sizeof text, "%s.%s", target ? "target" : "host", key);
-            int rc = found(context, text, e);
-            if (rc < 0)
-                return rc;
-        }
-    }
-    return 0;
-}
-
-int same_work_differences(const struct source *const *sources, size_t count,
-        int (*found)(void *context, const char *key, struct err *e), void *context, struct err *e)
-{
-    int rc = differences_in(sources, count, false, found, context, e);
-    return rc < 0 ? rc : differences_in(sources, count, true, found, context, e);
 }

@@ -12,10 +12,15 @@
 
 #include "analyze/metrics.h"
 #include "formats/base/err.h"
-#include "formats/depend.h"
 #include "formats/facts.h"
 #include "formats/run.h"
 #include "formats/tape.h"
+
+/* What one of several recorded disks did in each repetition. */
+struct stream_results {
+    char *name;             /* owned */
+    struct result *results; /* as many as the source has; owned */
+};
 
 struct source {
     char *path;          /* as given */
@@ -25,10 +30,13 @@ struct source {
     char *target_name; /* of a run; NULL for a tape */
     struct tape_identity identity;
     uint64_t lost, working_set_bytes;
+    bool tape_throttled; /* a control group limited a recorded disk */
     struct facts host, options,
             target;         /* of a run: where it ran; of a tape: where it was recorded, no target */
-    struct result *results; /* by source_measure; of a run all repetitions, warm-ups too */
+    struct result *results; /* by measure_source; of a run all repetitions, warm-ups too */
     size_t result_count;
+    struct stream_results *streams; /* by measure_source, where asked for */
+    size_t stream_count;
     struct foreign *foreign; /* NULL but for a foreign result */
     double *stated;          /* of all results, by foreign_align */
 };
@@ -49,16 +57,5 @@ void source_list_release(struct source_list *l);
 /* What people call the workload: the label, or the begin of a tape's identity. Owned by `buf` or the source.
  */
 const char *source_workload(const struct source *s, char buf[TAPE_IDENTITY_TEXT_BYTES]);
-
-/* The percentile selectors of measuring, shared by all sources, one after the other: about 8 MiB. */
-struct measure;
-int measure_open(struct measure **m, struct err *e);
-void measure_close(struct measure *m); /* NULL is allowed */
-
-/* Reads all records, two or three times, and fills `results`; foreign results have them already. `timing`
- * decides whether times of a run count from issue or from schedule; `group` what belongs together when a
- * tape's zero-latency time is computed. */
-int source_measure(
-        struct source *s, struct measure *m, enum timing timing, enum depend_group group, struct err *e);
 
 #endif

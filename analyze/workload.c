@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/foreign.h"
+#include "analyze/measure.h"
 #include "analyze/same_work.h"
 #include "formats/base/cleanup.h"
 
@@ -83,7 +84,7 @@ static int measure_workload(struct workload *w, struct measure *m, struct err *e
         return foreign_align(w->sources, w->count, &w->metrics, e);
     w->metrics = metrics_own;
     for (size_t i = 0; i < w->count && rc == 0; i++)
-        rc = source_measure(w->sources[i], m, w->timing, depend, e);
+        rc = measure_source(m, w->sources[i], w->timing, depend, e);
     return rc;
 }
 
@@ -103,7 +104,7 @@ static int refuse_apart(const struct workloads *w, const struct systems *s, stru
                             first[0]->path, first[0]->label, first[1]->path, first[1]->label);
 }
 
-int workloads_open(struct workloads *w, const struct systems *s, struct err *e)
+int workloads_open(struct workloads *w, const struct systems *s, bool by_stream, struct err *e)
 {
     struct measure *m CLEANUP(close_measure) = NULL;
     *w = (struct workloads){0};
@@ -111,7 +112,7 @@ int workloads_open(struct workloads *w, const struct systems *s, struct err *e)
     if (rc == 0)
         rc = refuse_apart(w, s, e);
     if (rc == 0)
-        rc = measure_open(&m, e);
+        rc = measure_open(&m, by_stream, e);
     for (size_t i = 0; i < w->count && rc == 0; i++)
         rc = measure_workload(&w->list[i], m, e);
     return rc;

@@ -23,8 +23,9 @@ struct workloads {
     size_t count;
 };
 
-/* Groups the opened systems' sources, checks that the same work was done (same_work.h) and measures all. */
-int workloads_open(struct workloads *w, const struct systems *s, struct err *e);
+/* Groups the opened systems' sources, checks that the same work was done (same_work.h) and measures all, with
+ * `by_stream` also what each stream did (measure.h). */
+int workloads_open(struct workloads *w, const struct systems *s, bool by_stream, struct err *e);
 void workloads_release(struct workloads *w);
 
 /* One system's sources of a workload in `list`, which has room for all; returns how many. */

@@ -10,8 +10,8 @@ cell() { $python -c 'import csv,sys
 for r in csv.DictReader(open(sys.argv[1], newline="")):
     if r["metric"] == sys.argv[2] and r["candidate"] == (sys.argv[4] if len(sys.argv) > 4 else r["candidate"]): print(r[sys.argv[3]])' "$@"; }
 
-header=workload,metric,unit,better,primary,base,candidate,n_base,n_cand,median_base,median_cand,ratio_hl,change_pct
-header=$header,overhead_pct,overhead_lo,overhead_hi,conf,p,p_adjusted,verdict,flags
+header=workload,stream,metric,unit,better,primary,base,candidate,n_base,n_cand,median_base,median_cand,ratio_hl,change_pct
+header=$header,overhead_pct,overhead_lo,overhead_hi,conf,p,p_adjusted,verdict,n_needed,flags
 
 for timing in recorded asap closed; do
     records=700
@@ -24,9 +24,9 @@ for timing in recorded asap closed; do
     is "$(sed -n 1p .out)" $header "$timing: header"
     cp .out c.csv
     is "$($witness base.csv cand.csv c.csv)" ok "$timing: all numbers are right by definition"
-    is "$($python -c 'import csv; print({len(r) for r in csv.reader(open("c.csv", newline=""))})')" "{21}" "$timing: 21 cells each"
+    is "$($python -c 'import csv; print({len(r) for r in csv.reader(open("c.csv", newline=""))})')" "{23}" "$timing: 23 cells each"
     case $timing in closed) primary=io_time ;; recorded) primary=response_mean ;; asap) primary=elapsed ;; esac
-    is "$(awk -F, '$5 == "yes" { print $2 }' c.csv)" $primary "$timing: the primary metric"
+    is "$(awk -F, '$6 == "yes" { print $3 }' c.csv)" $primary "$timing: the primary metric"
     is "$(cell c.csv $primary p_adjusted)" "" "$timing: which stands unadjusted"
     # The control: latencies 10 % off must turn each of these red.
     $make run other.run label=web01 records=$records option.timing=$timing latency_us=113.3 step=3 || exit 1

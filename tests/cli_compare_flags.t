@@ -5,7 +5,7 @@
 make=$BUILD/tests/tool_make
 cd "$tmp"
 $make run a.run host.cpus=2 host.memory_bytes=1000000 || exit 1
-row() { awk -F, '$2 == "io_time" { print $8 "," $9 "," $(NF - 1) "," $NF }' .out; }
+row() { awk -F, '$3 == "io_time" { print $9 "," $10 "," $21 "," $NF }' .out; }
 flagged() { # WANTED KEY=VALUE...
     local wanted=$1; shift
     $make run b.run host.cpus=2 host.memory_bytes=1000000 "$@" || exit 1

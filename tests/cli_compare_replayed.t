@@ -17,7 +17,7 @@ for timing in closed recorded asap; do
     is "$(awk -F, 'NR > 1 { print $8 $9 }' 1.csv | grep -c -- '^$')" 0 "$timing: each record was scheduled and issued"
 done
 run $analyze compare a.tape closed1.run
-is "$status $(awk -F, 'NR == 2 { print $2, $8, $9, $20 }' .out)" "0 io_time 1 5 too few runs" "production as the base"
+is "$status $(awk -F, 'NR == 2 { print $3, $9, $10, $21 }' .out)" "0 io_time 1 5 too few runs" "production as the base"
 run $analyze compare closed1.run asap1.run
 like "$status $err" "^1 .*option timing is closed and asap" "timings do not mix"
 
@@ -26,5 +26,5 @@ $make run none.run records=0 && cp none.run nil.run && $make run some.run record
 run $analyze compare none.run nil.run
 is $status 0 "runs without records"
 run $analyze compare none.run some.run
-is "$status $(grep -c '^[^,]*,read_latency_mean,.*not_measured' .out)" "0 1" "one without, one with"
+is "$status $(grep -c '^[^,]*,,read_latency_mean,.*not_measured' .out)" "0 1" "one without, one with"
 done_testing

@@ -12,15 +12,18 @@
 #include <cmocka.h>
 
 #include "analyze/comparison.h"
+#include "analyze/contrast.h"
 #include "analyze/report.h"
 
 #define REPS 10
-static const struct comparison_options defaults = {.confidence = 0.95, .margin = 0.05, .seed = 1};
+static const struct comparison_options defaults = COMPARISON_DEFAULTS;
 
+/* Two systems of one run each. */
 struct fixture {
     struct result results[2][REPS];
-    const struct result *pointers[2][REPS];
-    struct side side[2];
+    struct source source[2];
+    size_t left_out[2]; /* beside the results */
+    struct contrasts contrasts;
     struct comparison c;
 };
 
@@ -39,9 +42,15 @@ static void fill(struct fixture *f, int side, size_t n, const double *elapsed_s,
         op->max_ns = (uint64_t)llround(latency_us[i] * 1e3);
         for (int q = 0; q < QUANTILES; q++)
             op->quantile_ns[q] = op->max_ns;
-        f->pointers[side][i] = r;
     }
-    f->side[side] = (struct side){side ? "cand" : "base", f->pointers[side], n, 0};
+    f->source[side] =
+            (struct source){.kind = TAPE_KIND_RUN, .results = f->results[side], .result_count = n};
+}
+
+static void release(struct fixture *f)
+{
+    comparison_release(&f->c);
+    contrasts_release(&f->contrasts);
 }
 
 static const struct row *find(const struct fixture *f, const char *name)
@@ -55,9 +64,15 @@ static const struct row *find(const struct fixture *f, const char *name)
 static const struct row *make(struct fixture *f, enum timing timing, const char *name)
 {
     struct err e = {0};
-    comparison_release(&f->c);
+    const struct source *list[2] = {&f->source[0], &f->source[1]};
+    const struct party base = {"base", &list[0], 1}, cand = {"cand", &list[1], 1};
+    struct contrasts *k = &f->contrasts;
+    release(f);
+    assert_int_equal(contrasts_make(k, &metrics_own, &base, &cand, timing, &e), 0);
+    k->base.left_out += f->left_out[0];
+    k->cand.left_out += f->left_out[1];
     assert_int_equal(
-            comparison_make(&f->c, &f->side[0], &f->side[1], &metrics_own, timing, &defaults, &e), 0);
+            comparison_make(&f->c, "w", &k->base, &k->cand, k->list, k->count, &defaults, &e), 0);
     return find(f, name);
 }
 
@@ -91,7 +106,7 @@ static void test_two_percentages(void **state)
     r = find(&f, "elapsed"); /* a time: both percentages are the same, positive is worse */
     near(r->change_pct, (65 / 20.59 - 1) * 100);
     near(r->overhead_pct, r->change_pct);
-    comparison_release(&f.c);
+    release(&f);
 }
 
 /* 64.86 to 54.85 MB/s is +18.25 % (64.86/54.85 = 1.18250). */
@@ -114,7 +129,7 @@ static void test_published(void **state)
     assert_true(isfinite(r->p_adjusted));
     r = make(&f, TIMING_CLOSED, "io_time");
     assert_true(r->primary && isnan(r->p_adjusted));
-    comparison_release(&f.c);
+    release(&f);
 }
 
 static enum verdict verdict_for(size_t n_base, size_t n_cand, double ratio, double spread)
@@ -128,7 +143,7 @@ static enum verdict verdict_for(size_t n_base, size_t n_cand, double ratio, doub
     fill(&f, 0, n_base, base, one, 1000);
     fill(&f, 1, n_cand, cand, one, 1000);
     enum verdict v = make(&f, TIMING_ASAP, "elapsed")->verdict;
-    comparison_release(&f.c);
+    release(&f);
     return v;
 }
 
@@ -163,7 +178,7 @@ static void test_margin(void **state)
     fill(&f, 1, 5, one, cand, 1000);
     assert_int_equal(make(&f, TIMING_ASAP, "read_latency_p99")->verdict, VERDICT_SAME);
     assert_int_equal(find(&f, "read_latency_p95")->verdict, VERDICT_SLOWER);
-    comparison_release(&f.c);
+    release(&f);
 }
 
 /* What is an input is no metric; names say from where a time counts. */
@@ -188,7 +203,7 @@ static void test_timings(void **state)
     for (size_t i = 0; i < f.c.count; i++)
         primaries += f.c.rows[i].primary;
     assert_int_equal(primaries, 1);
-    comparison_release(&f.c);
+    release(&f);
 }
 
 static void test_too_few_ios(void **state)
@@ -205,7 +220,7 @@ static void test_too_few_ios(void **state)
     r = make(&f, TIMING_ASAP, "read_latency_p99");
     assert_true(isnan(r->ratio_hl));
     assert_string_equal(r->flags.text, "too_few_ios");
-    comparison_release(&f.c);
+    release(&f);
 }
 
 /* Zero has no ratio: a difference instead. */
@@ -225,7 +240,7 @@ static void test_zeros(void **state)
     r = make(&f, TIMING_ASAP, "read_latency_mean");
     assert_string_equal(r->flags.text, "not_positive:difference=0");
     assert_int_equal(r->verdict, VERDICT_SAME);
-    comparison_release(&f.c);
+    release(&f);
 }
 
 static void test_invalid(void **state)
@@ -235,15 +250,15 @@ static void test_invalid(void **state)
     double two[5] = {2, 2, 2, 2, 2};
     fill(&f, 0, 5, one, one, 1000);
     fill(&f, 1, 5, two, two, 1000);
-    f.side[1].left_out = 5; /* half */
+    f.left_out[1] = 5; /* half */
     assert_int_equal(make(&f, TIMING_ASAP, "elapsed")->verdict, VERDICT_SLOWER);
-    f.side[1].left_out = 6;
+    f.left_out[1] = 6;
     assert_int_equal(make(&f, TIMING_ASAP, "elapsed")->verdict, VERDICT_INVALID);
-    f.side[1].count = 0;
+    f.source[1].result_count = 0;
     const struct row *r = make(&f, TIMING_ASAP, "elapsed");
     assert_int_equal(r->verdict, VERDICT_INVALID);
     assert_true(r->n_base == 5 && r->n_cand == 0 && isnan(r->ratio_hl));
-    comparison_release(&f.c);
+    release(&f);
 }
 
 static void test_numbers(void **state)

@@ -19,6 +19,9 @@ static const double m[5][10] = {{10.1, 10.4, 9.8, 10.0, 10.3, 11.2, 11.5, 11.1, 
         {1.0, 1.1, 1.2, 1.3, 1.4, 1.25, 1.35, 1.45, 1.5, 1.6},
         {7.1, 7.3, 7.2, 7.0, 7.5, 7.4, 7.9, 7.6, 7.7, 7.05}};
 
+static const struct adjust_options seed1 = {.seed = 1, .alpha = 0.05}, seed2 = {.seed = 2, .alpha = 0.05};
+static double worth;
+
 static void near(double got, double wanted)
 {
     if (!(fabs(got - wanted) < 1e-12))
@@ -32,7 +35,7 @@ static void test_five_five(void **state)
             0.16666666666666666, 0.28571428571428570};
     double p[5];
     struct err e = {0};
-    assert_int_equal(adjust_p(m[0], 5, 5, 5, 1, p, &e), 0);
+    assert_int_equal(adjust_p(m[0], 5, 5, 5, &seed1, p, &worth, &e), 0);
     for (int i = 0; i < 5; i++)
         near(p[i], wanted[i]);
 }
@@ -47,7 +50,7 @@ static void test_three_five(void **state)
         memcpy(values[i] + 3, m[i] + 5, 5 * sizeof(double));
     }
     struct err e = {0};
-    assert_int_equal(adjust_p(values[0], 5, 3, 5, 1, p, &e), 0);
+    assert_int_equal(adjust_p(values[0], 5, 3, 5, &seed1, p, &worth, &e), 0);
     for (int i = 0; i < 5; i++)
         near(p[i], wanted[i]);
 }
@@ -62,11 +65,11 @@ static void test_correlated(void **state)
         for (int j = 0; j < 10; j++)
             values[i][j] = m[0][j] * (i + 1);
     struct err e = {0};
-    assert_int_equal(adjust_p(values[0], 5, 5, 5, 1, p, &e), 0);
+    assert_int_equal(adjust_p(values[0], 5, 5, 5, &seed1, p, &worth, &e), 0);
     for (int i = 0; i < 5; i++)
         near(p[i], 2.0 / 252);
     double one;
-    assert_int_equal(adjust_p(m[1], 1, 5, 5, 1, &one, &e), 0);
+    assert_int_equal(adjust_p(m[1], 1, 5, 5, &seed1, &one, &worth, &e), 0);
     near(one, 0.031746031746031744); /* R's rawp of the second row: alone, it is unadjusted */
 }
 
@@ -81,16 +84,16 @@ static void test_drawn(void **state)
     struct err e = {0};
     assert_true(adjust_splits(12, 12) == 2704156 && adjust_splits(10, 10) == 184756);
     assert_true(adjust_splits(100, 100) == UINT64_MAX);
-    assert_int_equal(adjust_p(values, 1, 12, 12, 1, &p1, &e), 0);
-    assert_int_equal(adjust_p(values, 1, 12, 12, 1, &p2, &e), 0);
-    assert_int_equal(adjust_p(values, 1, 12, 12, 2, &p3, &e), 0);
+    assert_int_equal(adjust_p(values, 1, 12, 12, &seed1, &p1, &worth, &e), 0);
+    assert_int_equal(adjust_p(values, 1, 12, 12, &seed1, &p2, &worth, &e), 0);
+    assert_int_equal(adjust_p(values, 1, 12, 12, &seed2, &p3, &worth, &e), 0);
     struct shift s;
     assert_int_equal(ranktest(values, 12, values + 12, 12, 0.95, &s, &e), 0);
     assert_true(p1 == p2 && p1 != p3);
     assert_true(fabs(p1 - s.p) < 4 * sqrt(s.p * (1 - s.p) / ADJUST_DRAWS));
     for (int i = 0; i < 24; i++)
         values[i] = i;
-    assert_int_equal(adjust_p(values, 1, 12, 12, 1, &p1, &e), 0);
+    assert_int_equal(adjust_p(values, 1, 12, 12, &seed1, &p1, &worth, &e), 0);
     assert_true(p1 > 0 && p1 < 1e-3);
 }
 
@@ -109,7 +112,7 @@ static void test_family_error(void **state)
                 values[i][j] = (double)(seed >> 33);
             }
         struct err e = {0};
-        assert_int_equal(adjust_p(values[0], 6, 5, 5, 1, p, &e), 0);
+        assert_int_equal(adjust_p(values[0], 6, 5, 5, &seed1, p, &worth, &e), 0);
         for (int i = 0; i < 6; i++) {
             struct shift s;
             assert_int_equal(ranktest(values[i], 5, values[i] + 5, 5, 0.95, &s, &e), 0);

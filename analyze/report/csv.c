@@ -3,15 +3,16 @@
  * A comparison as CSV: RFC 4180, save that lines end in LF alone. Text is quoted where it must be, numbers
  * are bare, percentages have two decimals.
  */
-#include <math.h>
-
 #include "analyze/report.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/csv_text.h"
 
 #define HEADER                                                                                               \
-    "workload,metric,unit,better,primary,base,candidate,n_base,n_cand,median_base,median_cand,ratio_hl,"     \
-    "change_pct,overhead_pct,overhead_lo,overhead_hi,conf,p,p_adjusted,verdict,flags\n"
+    "workload,stream,metric,unit,better,primary,base,candidate,n_base,n_cand,median_base,median_cand,"       \
+    "ratio_hl,change_pct,overhead_pct,overhead_lo,overhead_hi,conf,p,p_adjusted,verdict,n_needed,flags\n"
+
+/* What means stand under. */
+#define MEAN_WORKLOAD "(geometric mean)"
 
 static int write_texts(struct out *o, const char *const *texts, size_t count, struct err *e)
 {
@@ -32,16 +33,23 @@ static void write_number(struct out *o, double value)
 
 static void write_percent(struct out *o, double value)
 {
-    if (isfinite(value))
-        out_printf(o, "%.2f", value);
-    out_text(o, ",");
+    char text[REPORT_NUMBER_BYTES];
+    out_printf(o, "%s,", report_percent(value, text));
 }
 
-static int write_row(const struct pairing *p, const struct row *row, struct out *o, struct err *e)
+static const char *better(const struct metric *m)
 {
-    const char *const lead[] = {p->workload, row->name, row->metric->unit,
-            row->metric->more_is_better ? "higher" : "lower", row->primary ? "yes" : "no", p->base, p->cand};
+    return m->more_is_better ? "higher" : "lower";
+}
+
+static int write_row(const struct comparison *c, const struct row *row, struct out *o, struct err *e)
+{
+    struct flags all CLEANUP(flags_release) = {0};
+    const char *const lead[] = {c->workload, row->stream, row->name, row->metric->unit, better(row->metric),
+            row->primary ? "yes" : "no", c->base.name, c->cand.name};
     int rc = write_texts(o, lead, sizeof lead / sizeof *lead, e);
+    if (rc == 0)
+        rc = report_flags(&all, c, row, e);
     if (rc < 0)
         return rc;
     out_printf(o, "%zu,%zu,", row->n_base, row->n_cand);
@@ -55,29 +63,37 @@ static int write_row(const struct pairing *p, const struct row *row, struct out 
     write_number(o, row->conf);
     write_number(o, row->p);
     write_number(o, row->p_adjusted);
-    const char *const verdict[] = {verdict_name(row->verdict)};
-    rc = write_texts(o, verdict, 1, e);
-    struct flags all CLEANUP(flags_release) = {0};
-    if (rc == 0 && row->flags.text)
-        rc = flags_add(&all, e, "%s", row->flags.text);
-    if (rc == 0 && p->flags.text)
-        rc = flags_add(&all, e, "%s", p->flags.text);
-    if (rc == 0)
-        rc = csv_text_write(o, all.text, e);
+    out_printf(o, "%s,", verdict_name(row->verdict));
+    write_number(o, row->n_needed);
+    rc = csv_text_write(o, all.text, e);
     out_text(o, "\n");
+    return rc;
+}
+
+/* No n, no interval and no verdict: workloads are not repetitions. */
+static int write_mean(const struct mean *m, struct out *o, struct err *e)
+{
+    const char *const lead[] = {
+            MEAN_WORKLOAD, "", m->name, m->metric->unit, better(m->metric), "no", m->base, m->cand};
+    int rc = write_texts(o, lead, sizeof lead / sizeof *lead, e);
+    out_text(o, ",,,,");
+    write_number(o, m->ratio);
+    write_percent(o, m->change_pct);
+    write_percent(o, m->overhead_pct);
+    out_printf(o, ",,,,,,,workloads=%zu/%zu\n", m->matched, m->workloads);
     return rc;
 }
 
 static int write_csv(const struct report *r, struct out *o, struct err *e)
 {
+    int rc = 0;
     out_text(o, HEADER);
     for (size_t i = 0; i < r->count; i++)
-        for (size_t j = 0; j < r->pairings[i].comparison.count; j++) {
-            int rc = write_row(&r->pairings[i], &r->pairings[i].comparison.rows[j], o, e);
-            if (rc < 0)
-                return rc;
-        }
-    return 0;
+        for (size_t j = 0; j < r->comparisons[i].count && rc == 0; j++)
+            rc = write_row(&r->comparisons[i], &r->comparisons[i].rows[j], o, e);
+    for (size_t i = 0; i < r->mean_count && rc == 0; i++)
+        rc = write_mean(&r->means[i], o, e);
+    return rc;
 }
 
 const struct report_ops report_csv = {.name = "csv", .help = "one line for each metric", .write = write_csv};
