@@ -17,7 +17,7 @@
 static int write_texts(struct out *o, const char *const *texts, size_t count, struct err *e)
 {
     for (size_t i = 0; i < count; i++) {
-        int rc = csv_text_write(o, texts[i], e);
+        int rc = csv_text_write_safe(o, texts[i], e);
         if (rc < 0)
             return rc;
         out_text(o, ",");
@@ -65,7 +65,7 @@ static int write_row(const struct comparison *c, const struct row *row, struct o
     write_number(o, row->p_adjusted);
     out_printf(o, "%s,", verdict_name(row->verdict));
     write_number(o, row->n_needed);
-    rc = csv_text_write(o, all.text, e);
+    rc = csv_text_write_safe(o, all.text, e);
     out_text(o, "\n");
     return rc;
 }

@@ -4,10 +4,12 @@
 #include <csv.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/utf8.h"
 
 static bool is_blank(char c)
 {
@@ -92,4 +94,26 @@ void csv_cells_release(struct csv_cells *c)
         free(c->list[i]);
     free(c->list);
     *c = (struct csv_cells){0};
+}
+
+static bool is_formula(const char *text)
+{
+    static const char *const begins[] = {"=", "+", "-", "@", "\t", "\r", "\n", "\xef\xbc\x9d" /* U+FF1D */,
+            "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0" /* U+FF20 */};
+    text += strspn(text, " ");
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(text, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+int csv_text_write_safe(struct out *o, const char *text, struct err *e)
+{
+    CLEANUP_FREE char *clean = utf8_clean(text ? text : "");
+    CLEANUP_FREE char *safe = NULL;
+    if (!clean || asprintf(&safe, "%s%s", is_formula(clean) ? "'" : "", clean) < 0) {
+        safe = NULL;
+        return err_sys(e, ENOMEM, "cannot write a cell");
+    }
+    return csv_text_write(o, safe, e);
 }

@@ -35,16 +35,9 @@ static json_t *text_value(const char *text)
     json_t *value = json_string(text);
     if (value)
         return value;
-    CLEANUP_FREE char *clean = malloc(strlen(text) * 3 + 1);
+    CLEANUP_FREE char *clean = utf8_clean(text);
     if (!clean)
         return NULL;
-    char *to = clean;
-    while (*text) {
-        size_t n = utf8_length(text);
-        to = mempcpy(to, n ? text : UTF8_REPLACEMENT, n ? n : 3);
-        text += n ? n : 1;
-    }
-    *to = 0;
     return json_string(clean);
 }
 

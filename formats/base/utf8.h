@@ -1,13 +1,18 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Text that may be anything, since it comes from strangers' files, for outputs that must be UTF-8 (RFC 3629).
+ */
 #ifndef IOTAPE_UTF8_H
 #define IOTAPE_UTF8_H
 
 #include <stddef.h>
 
-/* Bytes of the character that `text` (which ends in a zero byte) begins with, 1 to 4; 0 where it is none that
- * RFC 3629 allows: not in the shortest form, a surrogate, beyond U+10FFFF. */
+#define UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+/* Length in bytes of the sequence at `text`, which ends in a zero: 1 to 4, or 0 where it is none. */
 size_t utf8_length(const char *text);
 
-#define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+/* A copy in which each byte that belongs to no sequence is U+FFFD. Owned by the caller; NULL: no memory. */
+char *utf8_clean(const char *text);
 
 #endif
