@@ -86,8 +86,6 @@ static int fill_row(
     CLEANUP_FREE double *logs = malloc(count * sizeof *logs);
     if (!logs)
         return err_sys(e, ENOMEM, "cannot compare %zu values", count);
-    row->median_base = median_copy(values, row->n_base);
-    row->median_cand = median_copy(values + row->n_base, row->n_cand);
     bool positive = all_positive(values, count);
     for (size_t i = 0; i < count; i++)
         logs[i] = positive ? log(values[i]) : values[i];
@@ -168,20 +166,21 @@ static int make_row(struct row *row, const struct contrast *k, const struct side
         const struct side *cand, const struct comparison_options *o, struct aside *aside, struct err *e)
 {
     begin_row(row, k, o);
-    if (!base->count || !cand->count) {
-        row->n_base = base->count;
-        row->n_cand = cand->count;
-        return 0;
-    }
-    CLEANUP_FREE double *values = malloc((base->count + cand->count) * sizeof *values);
+    CLEANUP_FREE double *values = malloc((base->count + cand->count) * sizeof *values + 1);
     if (!values)
         return err_sys(e, ENOMEM, "cannot compare %zu values", base->count + cand->count);
     struct taken b = take_values(k->values, base->count, values);
     struct taken c = take_values(k->values + base->count, cand->count, values + b.count);
     row->n_base = b.few ? 0 : b.count;
     row->n_cand = c.few ? 0 : c.count;
+    row->median_base = median_copy(values, row->n_base);
+    row->median_cand = median_copy(values + b.count, row->n_cand);
+    if (b.few || c.few)
+        return flags_add(&row->flags, e, "too_few_ios");
+    if (!base->count || !cand->count)
+        return 0;
     if (!row->n_base || !row->n_cand)
-        return flags_add(&row->flags, e, b.few || c.few ? "too_few_ios" : "not_measured");
+        return flags_add(&row->flags, e, "not_measured");
     if (b.missing + c.missing) {
         int rc = flags_add(&row->flags, e, "not_measured=%zu", b.missing + c.missing);
         if (rc < 0)

@@ -59,13 +59,13 @@ int rank_scores(const double *values, size_t count, uint32_t *scores, struct err
 }
 
 /* ways[k * (total + 1) + s]: in how many ways k of the scores seen so far have the sum s. One score more
- * shifts row k - 1 onto row k. */
-static void add_score(double *ways, size_t take, uint64_t total, uint32_t score)
+ * shifts row k - 1 onto row k. No sum is above `reached`, that of all scores up to this one. */
+static void add_score(double *ways, size_t take, uint64_t total, uint64_t reached, uint32_t score)
 {
     for (size_t k = take; k > 0; k--) {
         double *row = ways + k * (total + 1);
         const double *less = row - (total + 1);
-        for (uint64_t s = total; s >= score; s--) {
+        for (uint64_t s = reached; s >= score; s--) {
             row[s] += less[s - score];
             if (s == 0)
                 break;
@@ -83,8 +83,9 @@ static int exact_cdf(struct rank_null *d, const uint32_t *scores, struct err *e)
         return err_sys(e, ENOMEM, "cannot hold the distribution of %zu ranks", d->count);
     }
     ways[0] = 1;
+    uint64_t reached = 0;
     for (size_t i = 0; i < d->count; i++)
-        add_score(ways, d->take, d->total, scores[i]);
+        add_score(ways, i < d->take ? i + 1 : d->take, d->total, reached += scores[i], scores[i]);
     const double *row = ways + d->take * width;
     double all = 0, below = 0;
     for (size_t s = 0; s < width; s++)
@@ -168,49 +169,56 @@ static uint64_t interval_rank(const struct rank_null *d, uint64_t pairs, double 
     return lo;
 }
 
-static int interval(const double *sorted, size_t n_base, size_t n_cand, double confidence, struct shift *out,
-        struct err *e)
+static void interval(const struct rank_null *untied, const double *sorted, uint64_t pairs, double confidence,
+        struct shift *out)
 {
-    size_t count = n_base + n_cand, pairs = n_base * n_cand;
-    CLEANUP_FREE uint32_t *untied = malloc(count * sizeof *untied);
-    if (!untied)
-        return err_sys(e, ENOMEM, "cannot rank %zu values", count);
-    for (size_t i = 0; i < count; i++)
-        untied[i] = 2 * (uint32_t)(i + 1);
-    struct rank_null d CLEANUP(rank_null_release) = {0};
-    int rc = rank_null_init(&d, untied, count, n_base, e);
-    if (rc < 0)
-        return rc;
-    uint64_t k = interval_rank(&d, pairs, 1 - confidence);
-    double outside = 2 * u_below(&d, k);
+    uint64_t k = interval_rank(untied, pairs, 1 - confidence);
+    double outside = 2 * u_below(untied, k);
     out->conf = outside < 1 ? 1 - outside : 0;
     out->lo = sorted[k - 1];
     out->hi = sorted[pairs - k];
-    return 0;
 }
 
-static int test(
-        const double *base, size_t n_base, const double *cand, size_t n_cand, double *p, struct err *e)
+/* Test and interval from the ranks of all values, the base's first, and the sorted differences. Without ties
+ * both follow from one distribution. */
+static int from_ranks(uint32_t *scores, size_t n_base, size_t n_cand, const double *sorted, double confidence,
+        struct shift *out, struct err *e)
+{
+    struct rank_null d CLEANUP(rank_null_release) = {0}, untied CLEANUP(rank_null_release) = {0};
+    size_t count = n_base + n_cand;
+    uint64_t sum = 0, squares = 0;
+    int rc = rank_null_init(&d, scores, count, n_base, e);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < count; i++) {
+        sum += i < n_base ? scores[i] : 0;
+        squares += (uint64_t)scores[i] * scores[i];
+    }
+    out->p = rank_null_p(&d, sum);
+    /* Ties leave the sum of the doubled ranks 2, 4, ... as it is and lessen that of their squares. */
+    uint64_t n = count;
+    if (squares == 2 * n * (n + 1) * (2 * n + 1) / 3) {
+        interval(&d, sorted, n_base * n_cand, confidence, out);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        scores[i] = 2 * (uint32_t)(i + 1);
+    rc = rank_null_init(&untied, scores, count, n_base, e);
+    if (rc == 0)
+        interval(&untied, sorted, n_base * n_cand, confidence, out);
+    return rc;
+}
+
+static int rank_both(
+        const double *base, size_t n_base, const double *cand, size_t n_cand, uint32_t *scores, struct err *e)
 {
     size_t count = n_base + n_cand;
     CLEANUP_FREE double *all = malloc(count * sizeof *all);
-    CLEANUP_FREE uint32_t *scores = malloc(count * sizeof *scores);
-    if (!all || !scores)
+    if (!all)
         return err_sys(e, ENOMEM, "cannot rank %zu values", count);
     memcpy(all, base, n_base * sizeof *all);
     memcpy(all + n_base, cand, n_cand * sizeof *all);
-    int rc = rank_scores(all, count, scores, e);
-    if (rc < 0)
-        return rc;
-    struct rank_null d CLEANUP(rank_null_release) = {0};
-    rc = rank_null_init(&d, scores, count, n_base, e);
-    if (rc < 0)
-        return rc;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < n_base; i++)
-        sum += scores[i];
-    *p = rank_null_p(&d, sum);
-    return 0;
+    return rank_scores(all, count, scores, e);
 }
 
 static int check_samples(const double *base, size_t n_base, const double *cand, size_t n_cand,
@@ -240,18 +248,17 @@ int ranktest(const double *base, size_t n_base, const double *cand, size_t n_can
     if (rc < 0)
         return rc;
     CLEANUP_FREE double *diff = malloc(n_base * n_cand * sizeof *diff);
-    if (!diff)
+    CLEANUP_FREE uint32_t *scores = malloc((n_base + n_cand) * sizeof *scores);
+    if (!diff || !scores)
         return err_sys(e, ENOMEM, "cannot hold %zu differences", n_base * n_cand);
     for (size_t i = 0; i < n_base; i++)
         for (size_t j = 0; j < n_cand; j++)
             diff[i * n_cand + j] = cand[j] - base[i];
     s.estimate = median_of(diff, n_base * n_cand); /* sorts them */
-    rc = interval(diff, n_base, n_cand, confidence, &s, e);
-    if (rc < 0)
-        return rc;
-    rc = test(base, n_base, cand, n_cand, &s.p, e);
-    if (rc < 0)
-        return rc;
-    *out = s;
-    return 0;
+    rc = rank_both(base, n_base, cand, n_cand, scores, e);
+    if (rc == 0)
+        rc = from_ranks(scores, n_base, n_cand, diff, confidence, &s, e);
+    if (rc == 0)
+        *out = s;
+    return rc;
 }

@@ -20,13 +20,18 @@ const struct report_ops *report_find(const char *name)
 
 const char *report_number(double value, char buf[REPORT_NUMBER_BYTES])
 {
+    return report_digits(value, 6, buf);
+}
+
+const char *report_digits(double value, int digits, char buf[REPORT_NUMBER_BYTES])
+{
     buf[0] = 0;
     if (!isfinite(value))
         return buf;
     if (value == 0)
         return strcpy(buf, "0");
     /* Programs that use this never call setlocale, so that printf's point is a point. */
-    int decimals = 5 - (int)floor(log10(fabs(value)));
+    int decimals = digits - 1 - (int)floor(log10(fabs(value)));
     snprintf(buf, REPORT_NUMBER_BYTES, "%.*f", decimals < 0 ? 0 : decimals > 30 ? 30 : decimals, value);
     if (strchr(buf, '.')) {
         char *end = buf + strlen(buf);

@@ -12,7 +12,7 @@
 #include "formats/base/err.h"
 #include "formats/base/out.h"
 
-#define REPORTS(X) X(csv)
+#define REPORTS(X) X(csv) X(markdown) X(mediawiki) X(html) X(json)
 
 /* What a comparison of several systems gives: plain data, for whatever writes or draws it. */
 struct report {
@@ -43,6 +43,8 @@ const struct report_ops *report_find(const char *name);
  * finite. Writes into `buf` and returns it. */
 #define REPORT_NUMBER_BYTES 352
 const char *report_number(double value, char buf[REPORT_NUMBER_BYTES]);
+/* The same with so many significant digits. */
+const char *report_digits(double value, int digits, char buf[REPORT_NUMBER_BYTES]);
 /* The same with two decimals, as percentages are written. */
 const char *report_percent(double value, char buf[REPORT_NUMBER_BYTES]);
 

@@ -14,11 +14,11 @@ def repetitions(path, first):
     return [reps[k] for k in sorted(reps)]
 
 
-def metric(name, records, response):
+def metric(name, records, response, stream):
     def time(r):
         return (int(r["latency_ns"]) + (int(r["lateness_ns"]) if response else 0)) / 1000
 
-    good = [r for r in records if r["error"] == "0"]
+    good = [r for r in records if r["error"] == "0" and stream in ("", r["stream"])]
     elapsed = max(int(r["issued_ns"]) + int(r["latency_ns"]) for r in records) / 1e9
     if name == "elapsed":
         return elapsed
@@ -66,7 +66,7 @@ def main():
         name = row["metric"]
         if name in ("io_time", "host_cpu_per_io"):
             continue
-        base, cand = ([metric(name, reps, response) for reps in side] for side in sides)
+        base, cand = ([metric(name, reps, response, row["stream"]) for reps in side] for side in sides)
         if None in base + cand:
             if row["ratio_hl"] or row["median_base"] or "too_few_ios" not in row["flags"]:
                 wrong.append(f"{name} is not empty")

@@ -43,8 +43,7 @@ static void fill(struct fixture *f, int side, size_t n, const double *elapsed_s,
         for (int q = 0; q < QUANTILES; q++)
             op->quantile_ns[q] = op->max_ns;
     }
-    f->source[side] =
-            (struct source){.kind = TAPE_KIND_RUN, .results = f->results[side], .result_count = n};
+    f->source[side] = (struct source){.kind = TAPE_KIND_RUN, .results = f->results[side], .result_count = n};
 }
 
 static void release(struct fixture *f)
@@ -71,8 +70,7 @@ static const struct row *make(struct fixture *f, enum timing timing, const char 
     assert_int_equal(contrasts_make(k, &metrics_own, &base, &cand, timing, &e), 0);
     k->base.left_out += f->left_out[0];
     k->cand.left_out += f->left_out[1];
-    assert_int_equal(
-            comparison_make(&f->c, "w", &k->base, &k->cand, k->list, k->count, &defaults, &e), 0);
+    assert_int_equal(comparison_make(&f->c, "w", &k->base, &k->cand, k->list, k->count, &defaults, &e), 0);
     return find(f, name);
 }
 

@@ -10,10 +10,11 @@
  * us late. elapsed is the last completion, the zero-latency time the last arrival.
  *
  * Keys: records (1000), latency_us (100), noise_us (0: what is added at random, at most), step (1), reps (5),
- * label, target, stream, issuer, lost, working_set; seed or from_tape=PATH (the identity of a run); warmup,
- * cut, errors = N (the first N repetitions are so; three I/Os fail); unknown = N (the last N records of a
- * tape have no latency); unfinished=1; set.FIELD=N of each repetition's summary; option.KEY, host.KEY,
- * target.KEY.
+ * label, target, stream, streams (1: how many disks the records go round, NAME, NAME1, ...), issuer, lost,
+ * working_set; seed or from_tape=PATH (the identity of a run); warmup, cut, errors = N (the first N
+ * repetitions are so; three I/Os fail); unknown = N (the last N records of a tape have no latency);
+ * unfinished=1; set.FIELD=N of each repetition's summary; option.KEY, host.KEY, target.KEY, device.KEY of all
+ * streams.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,10 +74,26 @@ static uint64_t latency_ns(uint64_t i, uint64_t r)
     return (uint64_t)(us * 1000) + 1000 * (i % 10) + (noise_ns ? (hash >> 33) % noise_ns : 0);
 }
 
-static void stream_init(struct tape_stream *s)
+#define STREAMS_MAX 64
+static uint32_t stream_count(void)
 {
-    *s = (struct tape_stream){
-            .name = strdup(text("stream", "vda")), .capacity_bytes = 1 << 30, .sector_bytes = 512};
+    return (uint32_t)number("streams", 1);
+}
+static void streams_init(struct tape_stream s[STREAMS_MAX])
+{
+    if (stream_count() < 1 || stream_count() > STREAMS_MAX)
+        exit(2);
+    for (uint32_t i = 0; i < stream_count(); i++) {
+        char name[512];
+        snprintf(name, sizeof name, i ? "%s%u" : "%s", text("stream", "vda"), i);
+        s[i] = (struct tape_stream){.name = strdup(name), .capacity_bytes = 1 << 30, .sector_bytes = 512};
+        facts_from(&s[i].device, "device");
+    }
+}
+static void streams_release(struct tape_stream s[STREAMS_MAX])
+{
+    for (uint32_t i = 0; i < stream_count(); i++)
+        tape_stream_release(&s[i]);
 }
 
 static void make_tape(const char *path)
@@ -84,20 +101,21 @@ static void make_tape(const char *path)
     struct err e = {0};
     struct tape_writer *w;
     struct tape_info info = {.label = strdup(text("label", "")), .started_unix_ns = 1262304000000000000};
-    struct tape_stream s;
+    struct tape_stream s[STREAMS_MAX];
     uint32_t stream, issuer;
     uint64_t records = (uint64_t)number("records", 1000), unknown = (uint64_t)number("unknown", 0);
     facts_from(&info.host, "host");
     facts_from(&info.options, "option");
-    stream_init(&s);
+    streams_init(s);
     need(tape_writer_open(&w, path, &info, &e), &e);
-    need(tape_writer_stream(w, &s, &stream, &e), &e);
+    for (uint32_t i = 0; i < stream_count(); i++)
+        need(tape_writer_stream(w, &s[i], &stream, &e), &e);
     need(tape_writer_issuer(w, text("issuer", "fio"), &issuer, &e), &e);
     for (uint64_t i = 0; i < records; i++) {
         unsigned op = op_of(i);
         struct block_record r = {.t_ns = 200000 * i,
                 .op = (uint8_t)op,
-                .stream = stream,
+                .stream = (uint32_t)(i % stream_count()),
                 .issuer = issuer,
                 .offset_bytes = op == BLOCK_FLUSH ? 0 : 4096 * i,
                 .len_bytes = op == BLOCK_FLUSH ? 0 : 4096,
@@ -108,11 +126,11 @@ static void make_tape(const char *path)
         need(tape_writer_add(w, &r, NULL, &e), &e);
     }
     if (number("lost", 0) > 0)
-        tape_writer_lost(w, stream, (uint64_t)number("lost", 0));
+        tape_writer_lost(w, 0, (uint64_t)number("lost", 0));
     if (number("unfinished", 0) == 0)
         need(tape_writer_finish(w, "duration", 200000 * records, &e), &e);
     tape_writer_close(w, false);
-    tape_stream_release(&s);
+    streams_release(s);
     tape_info_release(&info);
 }
 
@@ -136,6 +154,7 @@ static void make_repetition(struct run_writer *w, uint32_t r, uint64_t records, 
     for (uint64_t i = 0; i < records; i++) {
         uint32_t k = c.count++;
         record[k] = i;
+        stream[k] = (uint32_t)(i % stream_count());
         op[k] = (uint8_t)op_of(i);
         offset[k] = op[k] == BLOCK_FLUSH ? 0 : 4096 * i;
         len[k] = op[k] == BLOCK_FLUSH ? 0 : 4096;
@@ -171,7 +190,7 @@ static void make_run(const char *path)
             .tape_lost = (uint64_t)number("lost", 0),
             .started_unix_ns = 1262304000000000000,
             .working_set_bytes = (uint64_t)number("working_set", 0)};
-    struct tape_stream s;
+    struct tape_stream s[STREAMS_MAX];
     info.identity.work[0] = (uint64_t)number("seed", 1);
     if (text("from_tape", NULL)) {
         struct tape_reader *t;
@@ -183,15 +202,15 @@ static void make_run(const char *path)
     facts_from(&info.options, "option");
     facts_from(&info.host, "host");
     facts_from(&info.target, "target");
-    stream_init(&s);
-    need(run_writer_open(&w, path, &info, &s, 1, &e), &e);
+    streams_init(s);
+    need(run_writer_open(&w, path, &info, s, stream_count(), &e), &e);
     bool recorded = strcmp(facts_get(&info.options, "timing"), "recorded") == 0;
     for (uint32_t r = 1; r <= (uint32_t)number("reps", 5); r++)
         make_repetition(w, r, info.tape_records, recorded);
     if (number("unfinished", 0) == 0)
         need(run_writer_finish(w, "done", &e), &e);
     run_writer_close(w, false);
-    tape_stream_release(&s);
+    streams_release(s);
     run_info_release(&info);
 }
 

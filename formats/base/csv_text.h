@@ -28,9 +28,9 @@ struct csv_cells {
 int csv_cells_read(struct csv_cells *c, const char *line, struct err *e);
 void csv_cells_release(struct csv_cells *c);
 
-/* Writes the cell for a table that people open in a spreadsheet: UTF-8 whatever `text` is, and with a ' before what a
- * spreadsheet would take for a formula, that is what begins with = + - @ (also in their full-width forms), a tab or a
- * carriage return (OWASP, "CSV Injection"). */
+/* Writes the cell for a table that people open in a spreadsheet: UTF-8 whatever `text` is, and with a '
+ * before what a spreadsheet would take for a formula, that is what begins with = + - @ (also in their
+ * full-width forms), a tab or a carriage return (OWASP, "CSV Injection"). */
 int csv_text_write_safe(struct out *o, const char *text, struct err *e);
 
 #endif

@@ -41,6 +41,11 @@ static json_t *text_value(const char *text)
     return json_string(clean);
 }
 
+struct json *json_new_text(const char *text)
+{
+    return (struct json *)text_value(text);
+}
+
 /* jansson refuses keys that are no UTF-8, too. */
 static int put(struct json *object, const char *key, json_t *value)
 {
@@ -180,7 +185,8 @@ static int write_part(const char *bytes, size_t len, void *to)
 
 int json_write(const struct json *j, struct out *o, struct err *e)
 {
-    if (!j || json_dump_callback(inner(j), write_part, o, JSON_INDENT(2) | JSON_PRESERVE_ORDER) < 0)
+    if (!j || json_dump_callback(inner(j), write_part, o,
+                      JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) < 0)
         return err_sys(e, ENOMEM, "cannot write JSON");
     out_text(o, "\n");
     return 0;

@@ -21,6 +21,7 @@ struct json;
 
 struct json *json_new_object(void);
 struct json *json_new_array(void);
+struct json *json_new_text(const char *text);
 void json_free(struct json *j); /* NULL is allowed */
 
 /* Put `value` into an object or at the end of an array, and own it from then on, also on failure. */
