@@ -9,7 +9,8 @@
 static bool same_metric(const struct mean *m, const struct comparison *c, const struct row *row)
 {
     return strcmp(m->cand, c->cand.name) == 0 && strcmp(m->name, row->name) == 0 &&
-           m->metric->more_is_better == row->metric->more_is_better;
+           m->metric->more_is_better == row->metric->more_is_better &&
+           metric_op(m->metric) == metric_op(row->metric);
 }
 
 /* The mean that the row belongs to, or a new one; NULL: -ENOMEM. `ratio` holds the sum of logarithms so far.
@@ -24,8 +25,11 @@ static struct mean *find(
     if (!list)
         return NULL;
     *means = list;
-    list[*count] = (struct mean){
-            .base = c->base.name, .cand = c->cand.name, .name = row->name, .metric = row->metric};
+    list[*count] = (struct mean){.base = c->base.name,
+            .cand = c->cand.name,
+            .name = row->name,
+            .metric = row->metric,
+            .verdict = ""};
     return &list[(*count)++];
 }
 
@@ -41,6 +45,8 @@ static int add_rows(struct mean **means, size_t *count, const struct comparison 
         m->workloads++;
         if (isfinite(row->ratio_hl) && row->verdict != VERDICT_INVALID) {
             m->matched++;
+            if (row->verdict == VERDICT_TOO_FEW)
+                m->verdict = verdict_name(row->verdict);
             m->ratio += log(row->ratio_hl);
         }
     }

@@ -14,6 +14,8 @@ struct mean {
     const struct metric *metric;
     size_t matched, workloads; /* how many have a ratio and are valid, of how many that have the metric */
     double ratio, change_pct, overhead_pct;
+    const char
+            *verdict; /* "too few runs" where that is so of one of the matched; else "": it is not tested */
 };
 
 /* One for each candidate and metric that at least two workloads have a ratio of, in the order of appearance;

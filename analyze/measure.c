@@ -132,6 +132,9 @@ static bool begin_sweep(struct measure *m, struct source *s, size_t index, size_
 /* Room for the results of `count` repetitions, of the source and of its streams. */
 static int make_room(struct measure *m, struct source *s, size_t count, size_t streams, struct err *e)
 {
+    if (m->by_stream && streams > MEASURE_STREAMS_MAX)
+        return err_set(e, E2BIG, "'%s' has %zu streams: %d are the most by stream", s->path, streams,
+                MEASURE_STREAMS_MAX);
     s->results = calloc(count + 1, sizeof *s->results);
     if (s->results && m->by_stream && streams > 1) {
         s->streams = calloc(streams, sizeof *s->streams);

@@ -12,6 +12,8 @@
 #include "analyze/source.h"
 #include "formats/depend.h"
 
+#define MEASURE_STREAMS_MAX 64 /* with by_stream: more are refused (-E2BIG) */
+
 /* The percentile selectors, shared by all sources, one after the other: about 8 MiB, 40 MiB with `by_stream`.
  */
 struct measure;

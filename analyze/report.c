@@ -32,7 +32,7 @@ const char *report_digits(double value, int digits, char buf[REPORT_NUMBER_BYTES
         return strcpy(buf, "0");
     /* Programs that use this never call setlocale, so that printf's point is a point. */
     int decimals = digits - 1 - (int)floor(log10(fabs(value)));
-    snprintf(buf, REPORT_NUMBER_BYTES, "%.*f", decimals < 0 ? 0 : decimals > 30 ? 30 : decimals, value);
+    snprintf(buf, REPORT_NUMBER_BYTES, "%.*f", decimals < 0 ? 0 : decimals > 330 ? 330 : decimals, value);
     if (strchr(buf, '.')) {
         char *end = buf + strlen(buf);
         while (end[-1] == '0')

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <libgen.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analyze/compare.h"
 #include "analyze/compare_help.h"
@@ -73,15 +76,44 @@ static int write_outputs(const struct compare_options *o, const struct report_op
     return rc;
 }
 
-/* One file for two outputs would keep only one. */
-static bool is_twice(const struct compare_options *o)
+/* Where a file that is not there yet would be; NULL where that cannot be said. */
+static char *place_of(const char *path)
 {
-    const char *const paths[] = {o->output, o->raw, o->context};
-    for (size_t i = 0; i < 3; i++)
+    CLEANUP_FREE char *for_dir = strdup(path), *for_name = strdup(path);
+    CLEANUP_FREE char *dir = for_dir ? realpath(dirname(for_dir), NULL) : NULL;
+    char *place;
+    if (!dir || !for_name || asprintf(&place, "%s/%s", dir, basename(for_name)) < 0)
+        return NULL;
+    return place;
+}
+
+/* Whether both paths (NULL: none) name one regular file, or would. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat at, bt;
+    if (!a || !b)
+        return false;
+    bool a_there = stat(a, &at) == 0, b_there = stat(b, &bt) == 0;
+    if (a_there && b_there)
+        return S_ISREG(at.st_mode) && at.st_dev == bt.st_dev && at.st_ino == bt.st_ino;
+    CLEANUP_FREE char *a_place = place_of(a), *b_place = place_of(b);
+    return a_there == b_there && a_place && b_place && strcmp(a_place, b_place) == 0;
+}
+
+/* One file for two outputs would keep only one; an output must not take the place of an input. */
+static int check_outputs(const struct compare_options *o, struct err *e)
+{
+    const char *const paths[OUTPUTS] = {o->output, o->raw, o->context};
+    const struct systems *s = &o->compare.systems;
+    int rc = 0;
+    for (size_t i = 0; i < OUTPUTS; i++) {
         for (size_t j = 0; j < i; j++)
-            if (paths[i] && paths[j] && strcmp(paths[i], paths[j]) == 0)
-                return true;
-    return false;
+            if (same_file(paths[i], paths[j]))
+                return err_set(e, EINVAL, "'%s' is given for two outputs", paths[i]);
+        for (size_t j = 0; j < s->path_count && rc == 0; j++)
+            rc = verb_check_output(s->paths[j], paths[i], e);
+    }
+    return rc;
 }
 
 static int run(int argc, char **argv)
@@ -98,12 +130,12 @@ static int run(int argc, char **argv)
     const struct report_ops *ops = report_find(o->format);
     if (!ops)
         return verb_usage(&spec, "--format: there are csv, markdown, mediawiki, html and json");
-    if (is_twice(o))
-        return verb_usage(&spec, "one file for two outputs");
     const char *wrong = compare_usage(&o->compare);
     if (wrong)
         return verb_usage(&spec, wrong);
-    int rc = compare_run(&o->compare, &e);
+    int rc = check_outputs(o, &e);
+    if (rc == 0)
+        rc = compare_run(&o->compare, &e);
     if (rc == 0)
         rc = write_outputs(o, ops, &e);
     compare_release(&o->compare);

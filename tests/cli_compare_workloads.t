@@ -114,8 +114,15 @@ PY
 is "$(tail -n +2 context.csv)" "000000000000,x,y,host.kernel,6.1,6.18
 000000000000,x,y,target.model,,Q" "--context"
 like "$(cells c.csv 'r["primary"] == "yes"' flags)" "differs:host.kernel\|differs:target.model$" "and in flags"
-run $analyze compare x.run y.run -o same.csv --raw same.csv
-is $status 2 "one file for two outputs"
+run $analyze compare x.run y.run -o same.csv --raw ./same.csv
+like "$status $err" "^1 .*'./same.csv' is given for two outputs" "one file for two outputs"
+cp x.run x.saved
+for option in -o --raw --context; do
+    ln -sf x.run link
+    run $analyze compare x.run y.run $option link
+    like "$status $err" "^1 .*output 'link' is the file that is read" "$option: not over what is read"
+done
+cmp -s x.run x.saved; ok $? "which is as it was"
 run $analyze compare x.run y.run -o new.csv --raw /nonexistent/raw.csv
 like "$status $err $(ls new.csv 2>&1)" "^1 .*raw.csv.*No such file.*cannot access" "where one output cannot be written, none is kept"
 if [ -e /dev/full ]; then

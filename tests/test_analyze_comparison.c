@@ -271,6 +271,8 @@ static void test_numbers(void **state)
     char buf[REPORT_NUMBER_BYTES];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(report_number(rows[i].value, buf), rows[i].text);
+    report_number(2.5e-49, buf); /* a p of many repetitions is not 0 */
+    assert_true(strlen(buf) == 52 && strcmp(buf + 48, "0025") == 0);
     report_number(1e308, buf);
     assert_true(strlen(buf) == 309);
 }

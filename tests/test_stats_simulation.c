@@ -13,6 +13,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -49,6 +50,19 @@ static const struct metric a_time = {.name = "elapsed", .unit = "s", .quantity =
 #define N_MAX   10
 #define MEMBERS 20
 
+/* Sanitizers look at memory, at a twentieth of the trials; what fewer trials leave open is then allowed. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FEWER 20
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#define FEWER 20
+#endif
+#endif
+#ifndef FEWER
+#define FEWER 1
+#endif
+#define OPEN (FEWER > 1 ? 0.06 : 0)
+
 /* Compares `metrics` metrics of n against n; values of one after the other. The first is primary where it is
  * alone. */
 static void compare(struct comparison *c, double *values, size_t metrics, size_t n)
@@ -79,6 +93,7 @@ static double coverage(enum shape shape, size_t n, double spread, size_t trials,
 {
     uint64_t state = 20100816 + (uint64_t)shape * 1000 + n;
     size_t held = 0;
+    trials /= FEWER;
     double shift = 0.1 * shift_of(shape, spread) + 0.2, values[2 * N_MAX];
     for (size_t t = 0; t < trials; t++) {
         struct comparison c;
@@ -100,10 +115,10 @@ static void test_equal(void **state)
         for (size_t n = 5; n <= N_MAX; n += 5) {
             double held = coverage(shape, n, 1, 2000, 1);
             print_message("# %s, n = %zu: coverage %.4f\n", shape_names[shape], n, held);
-            assert_true(held >= 0.93 && held <= 0.98);
+            assert_true(held >= 0.93 - OPEN && held <= 0.98 + OPEN);
         }
     /* The control: three quarters of the interval do not do. */
-    assert_true(coverage(NORMAL, 5, 1, 2000, 0.75) < 0.93);
+    assert_true(coverage(NORMAL, 5, 1, 2000, 0.75) < 0.93 + OPEN);
 }
 
 static void test_unequal(void **state)
@@ -113,7 +128,7 @@ static void test_unequal(void **state)
         for (size_t n = 5; n <= N_MAX; n += 5) {
             double held = coverage(shape, n, 20, n == 5 ? 2000 : 12000, 1);
             print_message("# %s, n = %zu, spreads of 1:20: coverage %.4f\n", shape_names[shape], n, held);
-            assert_true(held >= 0.90);
+            assert_true(held >= 0.90 - OPEN);
         }
 }
 
@@ -123,7 +138,7 @@ static void test_single(void **state)
     (void)state;
     for (size_t n = 4; n <= N_MAX; n += n == 4 ? 1 : 5) {
         uint64_t random = n;
-        size_t slower = 0, trials = 4000;
+        size_t slower = 0, trials = 4000 / FEWER;
         double values[2 * N_MAX];
         for (size_t t = 0; t < trials; t++) {
             struct comparison c;
@@ -135,7 +150,7 @@ static void test_single(void **state)
         }
         double share = (double)slower / (double)trials;
         print_message("# n = %zu: slower without a difference %.4f\n", n, share);
-        assert_true(share <= 0.025 && slower > 0);
+        assert_true(share <= 0.025 + OPEN && (slower > 0 || FEWER > 1));
     }
 }
 
@@ -144,6 +159,7 @@ static void family(size_t n, double common, size_t trials, double *adjusted, dou
 {
     uint64_t random = n + (uint64_t)(common * 100);
     size_t any = 0, any_unadjusted = 0;
+    trials /= FEWER;
     double values[MEMBERS * 2 * N_MAX];
     for (size_t t = 0; t < trials; t++) {
         struct comparison c;
@@ -176,7 +192,7 @@ static void test_family(void **state)
             family(n, common[i], n == 5 ? 1000 : 500, &adjusted, &unadjusted);
             print_message("# n = %zu, %.0f %% in common: any slower %.4f, unadjusted %.4f\n", n,
                     100 * common[i], adjusted, unadjusted);
-            assert_true(adjusted <= 0.05);
+            assert_true(adjusted <= 0.05 + OPEN);
             if (common[i] < 0.9) /* the control: without the adjustment it would be */
                 assert_true(unadjusted > 0.05);
         }

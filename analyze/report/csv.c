@@ -70,7 +70,7 @@ static int write_row(const struct comparison *c, const struct row *row, struct o
     return rc;
 }
 
-/* No n, no interval and no verdict: workloads are not repetitions. */
+/* No n, no interval and no test: workloads are not repetitions. */
 static int write_mean(const struct mean *m, struct out *o, struct err *e)
 {
     const char *const lead[] = {
@@ -80,7 +80,7 @@ static int write_mean(const struct mean *m, struct out *o, struct err *e)
     write_number(o, m->ratio);
     write_percent(o, m->change_pct);
     write_percent(o, m->overhead_pct);
-    out_printf(o, ",,,,,,,workloads=%zu/%zu\n", m->matched, m->workloads);
+    out_printf(o, ",,,,,%s,,workloads=%zu/%zu\n", m->verdict, m->matched, m->workloads);
     return rc;
 }
 

@@ -94,6 +94,7 @@ static int add_mean(struct json *list, const struct mean *m)
     bad |= json_put_real(j, "ratio", m->ratio);
     bad |= json_put_real(j, "change_pct", m->change_pct);
     bad |= json_put_real(j, "overhead_pct", m->overhead_pct);
+    bad |= json_put_text(j, "verdict", *m->verdict ? m->verdict : NULL);
     return bad | json_add(list, j);
 }
 

@@ -238,7 +238,7 @@ static int write_comparison(const struct markup *m, const struct report *r, cons
 static void write_means(const struct markup *m, const struct report *r, struct out *o)
 {
     static const struct column what[] = {{"metric", false}, {"base", false}, {"candidate", false},
-            {"workloads", true}, {"change %", true}, {"overhead %", true}};
+            {"workloads", true}, {"change %", true}, {"overhead %", true}, {"verdict", false}};
     if (!r->mean_count)
         return;
     out_text(o, m->heading_begin);
@@ -250,7 +250,7 @@ static void write_means(const struct markup *m, const struct report *r, struct o
         char n[64], change[PERCENT_BYTES], overhead[PERCENT_BYTES];
         snprintf(n, sizeof n, "%zu of %zu", a->matched, a->workloads);
         const char *const cells[] = {a->name, a->base, a->cand, n, signed_percent(a->change_pct, change),
-                signed_percent(a->overhead_pct, overhead)};
+                signed_percent(a->overhead_pct, overhead), a->verdict};
         put_row(m, o, what, sizeof what / sizeof *what, cells);
     }
     out_text(o, m->table_end);
