@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * All of a report as one JSON object, numbers to 12 digits; null is what is not known.
+ * All of a report as one JSON object, unrounded; null is what is not known.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -185,8 +185,7 @@ static int write_part(const char *bytes, size_t len, void *to)
 
 int json_write(const struct json *j, struct out *o, struct err *e)
 {
-    if (!j || json_dump_callback(inner(j), write_part, o,
-                      JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) < 0)
+    if (!j || json_dump_callback(inner(j), write_part, o, JSON_INDENT(2) | JSON_PRESERVE_ORDER) < 0)
         return err_sys(e, ENOMEM, "cannot write JSON");
     out_text(o, "\n");
     return 0;
