@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Shared by the files of the NFS target: nfs.c is the table, nfs_open.c finds the file and makes it
- * (nfs_open4.c: with version 4; nfs_session.c: calls that are waited for),
- * nfs_conn.c keeps connections, nfs_io.c moves data, nfs_again.c sends again what a server may have lost,
- * nfs_queue.c waits. All of it runs in one thread.
+ * (nfs_open4.c: with version 4; nfs_session.c: calls that are waited for), nfs_conn.c keeps connections,
+ * nfs_io.c cuts I/Os into pieces, nfs_call.c makes calls of these, nfs_again.c sends again what a server may
+ * have lost, nfs_queue.c waits. All of it runs in one thread.
  *
  * NFS version 3 (RFC 1813), version 4 for reading only, by libnfs's raw calls rather than by its file-like
  * ones: they show how a write was committed and by which instance of the server (its write verifier), and
@@ -168,6 +168,15 @@ int nfs_io_start(struct nfs_target *t, struct target_io *io);
 void nfs_pump(struct nfs_target *t);
 /* All that waits fails with `error`, a negative errno. Nothing may be in flight. */
 void nfs_fail_pending(struct nfs_target *t, int error);
+/* A piece is in flight on a connection; it no longer is. */
+void nfs_piece_give(struct nfs_piece *p, struct nfs_conn *c);
+void nfs_piece_take(struct nfs_piece *p);
+/* It is to be sent next; it is done, and freed. */
+void nfs_piece_again(struct nfs_piece *p);
+void nfs_piece_done(struct nfs_piece *p);
+
+/* ---- nfs_call.c ---- */
+
 /* A read of version 4; `cb` gets a COMPOUND4res. */
 int nfs4_call_read(struct nfs_conn *c, struct nfs_piece *p, rpc_cb cb);
 /* What it brought, of one that succeeded; NULL where the server makes no sense. */
