@@ -179,8 +179,8 @@ void nfs_piece_done(struct nfs_piece *p);
 
 /* A read of version 4; `cb` gets a COMPOUND4res. */
 int nfs4_call_read(struct nfs_conn *c, struct nfs_piece *p, rpc_cb cb);
-/* What it brought, of one that succeeded; NULL where the server makes no sense. */
-const READ4resok *nfs4_read_result(const void *result);
+/* What it brought, of one that succeeded; false where the server makes no sense. The data stay libnfs's. */
+bool nfs4_read_result(const void *result, READ4resok *ok);
 /* Brings a piece to libnfs. */
 void nfs_piece_issue(struct nfs_conn *c, struct nfs_piece *p);
 struct nfs_piece *nfs_piece_new(struct nfs_target *t);

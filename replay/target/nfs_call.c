@@ -87,9 +87,9 @@ static void on_read4(struct rpc_context *rpc, int status, void *data, void *priv
     struct nfs_piece *p = private_data;
     if (!answered(p, status, data))
         return;
-    const READ4resok *ok = nfs4_read_result(data);
-    if (ok)
-        take_in(p, ok->data.data_val, ok->data.data_len, ok->eof);
+    READ4resok ok;
+    if (nfs4_read_result(data, &ok))
+        take_in(p, ok.data.data_val, ok.data.data_len, ok.eof);
     else
         nfs_piece_fail(p, -EIO);
 }

@@ -67,20 +67,29 @@ static bool take_attributes(struct finding *f, const fattr4 *a)
     return !(mask & ATTRIBUTE_MAXREAD) || take_u64(&v, &f->read_max_bytes);
 }
 
-/* The last results are those of GETFH, GETATTR and ACCESS. */
-static bool take_results(struct finding *f, const nfs_resop4 *last)
+/* libnfs aligns what it decodes to 4 bytes only: a result is looked at where it is copied to. */
+static nfs_resop4 result_at(const COMPOUND4res *res, unsigned i)
 {
-    const nfs_resop4 *fh = last - 2, *attributes = last - 1;
-    if (fh->resop != OP_GETFH || attributes->resop != OP_GETATTR || last->resop != OP_ACCESS)
+    nfs_resop4 op;
+    memcpy(&op, (const char *)res->resarray.resarray_val + i * sizeof op, sizeof op);
+    return op;
+}
+
+/* The last results are those of GETFH, GETATTR and ACCESS. */
+static bool take_results(struct finding *f, const COMPOUND4res *res)
+{
+    nfs_resop4 fh = result_at(res, f->results - 3), attributes = result_at(res, f->results - 2);
+    nfs_resop4 access = result_at(res, f->results - 1);
+    if (fh.resop != OP_GETFH || attributes.resop != OP_GETATTR || access.resop != OP_ACCESS)
         return false;
-    if (fh->nfs_resop4_u.opgetfh.status != NFS4_OK || attributes->nfs_resop4_u.opgetattr.status != NFS4_OK ||
-            last->nfs_resop4_u.opaccess.status != NFS4_OK)
+    if (fh.nfs_resop4_u.opgetfh.status != NFS4_OK || attributes.nfs_resop4_u.opgetattr.status != NFS4_OK ||
+            access.nfs_resop4_u.opaccess.status != NFS4_OK)
         return false; /* and the whole is said to have succeeded */
-    const nfs_fh4 *handle = &fh->nfs_resop4_u.opgetfh.GETFH4res_u.resok4.object;
+    const nfs_fh4 *handle = &fh.nfs_resop4_u.opgetfh.GETFH4res_u.resok4.object;
     nfs_session_keep_handle(&f->session, handle->nfs_fh4_len, handle->nfs_fh4_val);
-    f->session.granted = last->nfs_resop4_u.opaccess.ACCESS4res_u.resok4.access;
+    f->session.granted = access.nfs_resop4_u.opaccess.ACCESS4res_u.resok4.access;
     return f->session.handle_bytes &&
-           take_attributes(f, &attributes->nfs_resop4_u.opgetattr.GETATTR4res_u.resok4.obj_attributes);
+           take_attributes(f, &attributes.nfs_resop4_u.opgetattr.GETATTR4res_u.resok4.obj_attributes);
 }
 
 static void on_found(struct rpc_context *rpc, int status, void *data, void *private_data)
@@ -93,7 +102,7 @@ static void on_found(struct rpc_context *rpc, int status, void *data, void *priv
     f->session.status = res->status;
     f->results = res->resarray.resarray_len;
     if (res->status == NFS4_OK)
-        f->malformed = f->results < 3 || !take_results(f, &res->resarray.resarray_val[f->results - 1]);
+        f->malformed = f->results < 3 || !take_results(f, res);
 }
 
 /* ---- finding ---- */
@@ -197,11 +206,12 @@ int nfs4_call_read(struct nfs_conn *c, struct nfs_piece *p, rpc_cb cb)
     return rpc_nfs4_compound_async(c->rpc, cb, &args, p);
 }
 
-const READ4resok *nfs4_read_result(const void *result)
+bool nfs4_read_result(const void *result, READ4resok *ok)
 {
     const COMPOUND4res *res = result;
-    if (res->resarray.resarray_len != 2 || res->resarray.resarray_val[1].resop != OP_READ)
-        return NULL;
-    const READ4res *read = &res->resarray.resarray_val[1].nfs_resop4_u.opread;
-    return read->status == NFS4_OK ? &read->READ4res_u.resok4 : NULL;
+    if (res->resarray.resarray_len != 2)
+        return false;
+    nfs_resop4 read = result_at(res, 1);
+    *ok = read.nfs_resop4_u.opread.READ4res_u.resok4;
+    return read.resop == OP_READ && read.nfs_resop4_u.opread.status == NFS4_OK;
 }
