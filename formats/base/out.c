@@ -111,6 +111,21 @@ int out_open(struct out *o, const char *path, struct err *e)
     return rc;
 }
 
+int out_open_fd(struct out *o, int fd, const char *name, struct err *e)
+{
+    *o = (struct out){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)};
+    int rc = o->fd < 0 ? -errno : 0;
+    o->path = strdup(name);
+    o->buffer = malloc(OUT_BUFFER_BYTES);
+    if (rc == 0 && !(o->path && o->buffer))
+        rc = -ENOMEM;
+    if (rc < 0) {
+        err_sys(e, rc, "cannot write '%s'", name);
+        release(o, false);
+    }
+    return rc;
+}
+
 static void write_out(struct out *o, const char *bytes, size_t len)
 {
     while (len && !o->failed) {

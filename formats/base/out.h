@@ -31,6 +31,10 @@ struct out {
  * device or pipe is written to as it is. -errno where it cannot be created. */
 int out_open(struct out *o, const char *path, struct err *e);
 
+/* To a descriptor that is open for writing: what is written goes to a copy of it, and nothing is removed. `name` is
+ * for messages. */
+int out_open_fd(struct out *o, int fd, const char *name, struct err *e);
+
 /* Writes what is buffered; with `keep` syncs and renames a file, else removes it. Reports the first error of
  * all writes. To be called once for each successful out_open. */
 int out_close(struct out *o, bool keep, struct err *e);
