@@ -122,7 +122,7 @@ deps deps-servers:
 		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y --no-install-recommends $$missing; fi
 
 # Man pages come from the same tables as --help.
-VERBS := show export profile compare plot
+VERBS := show export profile compare plot report
 MAN   := $(patsubst %,$(BUILD)/man/%.1,iotape-record iotape-replay iotape-analyze $(VERBS:%=iotape-analyze-%))
 $(BUILD)/man/iotape-analyze-%.1: $(BUILD)/iotape-analyze
 	@mkdir -p $(@D)

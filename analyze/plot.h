@@ -13,7 +13,7 @@
 #include "formats/base/err.h"
 #include "formats/base/out.h"
 
-#define PLOTS(X) X(latency) X(timeline) X(heatmap) X(depth)
+#define PLOTS(X) X(latency) X(timeline) X(heatmap) X(depth) X(overhead)
 
 /* What plots are drawn from. A kind says which of the two it needs; the other may be NULL. */
 struct plot_input {

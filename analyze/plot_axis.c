@@ -34,10 +34,14 @@ static const struct prefix *prefix_of(enum unit unit, double largest)
     return p;
 }
 
-/* As many digits as the number has, up to four; never an exponent below 10^15. */
+/* As many digits as the number has, up to four. */
 static void format_number(double value, char *text, size_t size)
 {
     double size_of = fabs(value);
+    if (size_of > 0 && size_of < 1e-9) {
+        snprintf(text, size, "%.4g", value);
+        return;
+    }
     int decimals = size_of >= 1000 || size_of == 0 ? 0 : 3 - (int)floor(log10(size_of));
     snprintf(text, size, "%.*f", decimals > 12 ? 12 : decimals, value);
     if (!strchr(text, '.'))
@@ -59,22 +63,45 @@ static void format_with(const struct prefix *p, double value, char text[TICK_TEX
     strcat(text, p->name);
 }
 
-/* Three digits, but all before the point. */
+#define TIMES_FROM 9.995
+
+/* Three digits, with a times sign. */
+static void format_times(double ratio, char text[TICK_TEXT_BYTES])
+{
+    char number[TICK_TEXT_BYTES];
+    if (ratio >= 99999.5)
+        snprintf(number, sizeof number, "%.1e", ratio);
+    else
+        format_number(ratio < 99.95 ? round(ratio * 10) / 10 : round(ratio), number, sizeof number);
+    snprintf(text, TICK_TEXT_BYTES, "\303\227%.20s", number);
+}
+
+/* The same of a percentage. */
 static void format_overhead(double ratio, char text[TICK_TEXT_BYTES])
 {
-    double percent = 100 * (ratio - 1), size = fabs(percent);
-    int decimals = size < 9.95 ? 2 : size < 99.5 ? 1 : 0;
+    double percent = 100 * (ratio - 1), size = fabs(percent), step = size < 9.95 ? 100 : size < 99.5 ? 10 : 1;
     char number[TICK_TEXT_BYTES];
-    snprintf(number, sizeof number, "%.*f", decimals, size);
-    if (strchr(number, '.')) {
-        char *end = number + strlen(number);
-        while (end[-1] == '0')
-            *--end = 0;
-        if (end[-1] == '.')
-            end[-1] = 0;
+    if (ratio >= TIMES_FROM) {
+        format_times(ratio, text);
+        return;
     }
+    if (ratio < 0.01) /* where nines count */
+        snprintf(number, sizeof number, "%.8g", size);
+    else
+        format_number(round(size * step) / step, number, sizeof number);
     const char *sign = strcmp(number, "0") == 0 ? "" : percent < 0 ? "\342\210\222" : "+";
     snprintf(text, TICK_TEXT_BYTES, "%s%.20s%%", sign, number);
+}
+
+void axis_format_interval(double low, double high, char text[INTERVAL_TEXT_BYTES])
+{
+    char a[TICK_TEXT_BYTES], b[TICK_TEXT_BYTES];
+    text[0] = 0;
+    if (!isfinite(low) || !isfinite(high))
+        return;
+    (high >= TIMES_FROM ? format_times : format_overhead)(low, a);
+    format_overhead(high, b);
+    snprintf(text, INTERVAL_TEXT_BYTES, "%s to %s", a, b);
 }
 
 void axis_format(enum unit unit, double value, char text[TICK_TEXT_BYTES])
@@ -158,7 +185,7 @@ struct tick_list {
 
 static void add_tick(struct tick_list *l, const struct axis *a, double value)
 {
-    double slack = 1e-9 * (fabs(a->low) + fabs(a->high));
+    double slack = 1e-9 * (a->scale == SCALE_LINEAR ? fabs(a->low) + fabs(a->high) : fabs(value));
     if (l->count == TICKS_MAX || value < a->low - slack || value > a->high + slack)
         return;
     l->ticks[l->count++].value = value;

@@ -21,7 +21,8 @@ enum unit {
     UNIT_BYTES,    /* "512 KiB", "1.5 GiB" */
     UNIT_MB_S,     /* the number alone */
     UNIT_PERCENT,  /* of fractions: "99.9%" */
-    UNIT_OVERHEAD, /* of ratios, above 0: 1.2 is "+20%", 0.5 is "-50%" with a real minus */
+    UNIT_OVERHEAD, /* of ratios, above 0: 1.2 is "+20%", 0.5 "-50%" with a real minus, 12 a times sign and 12
+                    */
 };
 
 struct axis {
@@ -51,6 +52,11 @@ size_t axis_ticks(const struct axis *a, double spacing, struct tick ticks[TICKS_
 
 /* A value in its unit, short: three or four digits. */
 void axis_format(enum unit unit, double value, char text[TICK_TEXT_BYTES]);
+
+/* An interval of ratios, "+12% to +20%"; both ends with times signs where one needs it; "" where an end is
+ * not known. */
+#define INTERVAL_TEXT_BYTES (2 * TICK_TEXT_BYTES + 8)
+void axis_format_interval(double low, double high, char text[INTERVAL_TEXT_BYTES]);
 
 /* The least 1, 2 or 5 times a power of ten that is not below `value` (above 0). */
 double nice_above(double value);

@@ -27,17 +27,27 @@ static void draw_y_axis(struct canvas *c, const struct panel *p, bool grid)
     }
 }
 
+/* The tick that must not be missing, first: on an axis of overheads the middle. */
+static size_t first_tick(const struct axis *a, const struct tick *ticks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a->unit == UNIT_OVERHEAD && ticks[i].value == 1)
+            return i;
+    return 0;
+}
+
 static void draw_x_axis(struct canvas *c, const struct panel *p, const char *title, bool grid)
 {
     struct tick ticks[TICKS_MAX];
-    size_t count = axis_ticks(&p->x, X_SPACING, ticks);
+    size_t count = axis_ticks(&p->x, X_SPACING, ticks), first = first_tick(&p->x, ticks, count);
     double y = p->box.bottom + TICK_GAP / 2 + font_ascent(font_small);
     for (size_t i = 0; i < count; i++) {
-        double x = axis_place(&p->x, ticks[i].value);
+        const struct tick *tick = &ticks[(first + i) % count];
+        double x = axis_place(&p->x, tick->value);
         if (grid)
             hairline(c, (struct point){x, p->box.top}, (struct point){x, p->box.bottom});
         if (title)
-            canvas_text_if_free(c, (struct point){x, y}, ANCHOR_MIDDLE, ticks[i].text, font_small,
+            canvas_text_if_free(c, (struct point){x, y}, ANCHOR_MIDDLE, tick->text, font_small,
                     tone(TONE_MUTED), TICK_GAP);
     }
     if (title)

@@ -27,6 +27,13 @@ size_t plot_text_char(const char *text)
     return is_allowed(point) ? len : 0;
 }
 
+/* Bytes that become one U+FFFD: a character that is not allowed, or a byte that is none. */
+static size_t length_of_other(const char *text)
+{
+    size_t len = utf8_length(text);
+    return len ? len : 1;
+}
+
 char *plot_text_clean(const char *text)
 {
     char *clean = malloc(strlen(text) * (sizeof UTF8_REPLACEMENT - 1) + 1), *to = clean;
@@ -41,7 +48,7 @@ char *plot_text_clean(const char *text)
             memcpy(to, UTF8_REPLACEMENT, sizeof UTF8_REPLACEMENT - 1);
             to += sizeof UTF8_REPLACEMENT - 1;
         }
-        text += len ? len : 1;
+        text += len ? len : length_of_other(text);
     }
     *to = 0;
     return clean;
@@ -62,6 +69,6 @@ void plot_text_escape(struct out *o, const char *text)
             out_text(o, entity);
         else
             out_bytes(o, text, len);
-        text += len ? len : 1;
+        text += len ? len : length_of_other(text);
     }
 }

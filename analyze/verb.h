@@ -8,7 +8,7 @@
 
 #include "formats/base/opts.h"
 
-#define VERBS(X) X(show) X(export) X(profile) X(compare) X(plot)
+#define VERBS(X) X(show) X(export) X(profile) X(compare) X(plot) X(report)
 
 struct verb {
     const char *name;

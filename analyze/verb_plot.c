@@ -4,30 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/compare.h"
 #include "analyze/plot.h"
 #include "analyze/same_work.h"
-#include "analyze/systems.h"
 #include "analyze/verb.h"
 #include "formats/base/cleanup.h"
 
 struct plot_options {
-    struct systems systems;
+    struct compare compare; /* first: COMPARE_OPTS */
     const struct plot_ops *kind;
     const char *output;
     uint64_t width;
 };
-
-static int take_system(void *values, const char *text, struct err *e)
-{
-    return systems_name(&((struct plot_options *)values)->systems, text, e);
-}
 
 /* The first word is the kind. */
 static int take_word(void *values, const char *text, struct err *e)
 {
     struct plot_options *o = values;
     if (o->kind)
-        return systems_file(&o->systems, text, e);
+        return compare_word(values, text, e);
     if ((o->kind = plot_find(text)))
         return 0;
     char known[256] = "";
@@ -39,8 +34,6 @@ static int take_word(void *values, const char *text, struct err *e)
 #define OPTION(field) offsetof(struct plot_options, field)
 static const struct opt opts[] = {{"output", 'o', OPT_STR, OPTION(output), "FILE",
                                           "where to write; its name says the form: .svg or .png", NULL, NULL},
-        {"system", 's', OPT_CALL, 0, "NAME", "the files up to the next --system belong together, as NAME",
-                NULL, take_system},
         {"width", 'w', OPT_U64, OPTION(width), "PIXELS",
                 "of the plot, 320 to 4096 (default: 760); a PNG has twice as many", NULL, NULL},
         {.name = NULL}};
@@ -114,16 +107,31 @@ static int write_plot(struct plot *p, const char *path, struct err *e)
     return rc < 0 ? rc : closed;
 }
 
+/* The part that the kind needs. */
+static int make_input(struct plot_input *in, struct plot_data *data, struct plot_options *o, struct err *e)
+{
+    if (o->kind->compares) {
+        in->report = &o->compare.report;
+        return compare_run(&o->compare, e);
+    }
+    in->data = data;
+    int rc = systems_open(&o->compare.systems, e);
+    return rc < 0 ? rc : collect(data, &o->compare.systems, e);
+}
+
 static int plot(struct plot_options *o, enum canvas_form form, struct err *e)
 {
     struct plot_data data CLEANUP(close_data) = {0};
     struct plot drawn CLEANUP(plot_release) = {0};
+    struct plot_input in = {0};
     const struct plot_request request = {form, (double)o->width, o->kind->name};
-    int rc = systems_open(&o->systems, e);
+    int rc = 0;
+    for (size_t i = 0; i < o->compare.systems.path_count && rc == 0; i++)
+        rc = verb_refuse_input(o->output, o->compare.systems.paths[i], e);
     if (rc == 0)
-        rc = collect(&data, &o->systems, e);
+        rc = make_input(&in, &data, o, e);
     if (rc == 0)
-        rc = o->kind->draw(&drawn, &(struct plot_input){.data = &data}, &request, e);
+        rc = o->kind->draw(&drawn, &in, &request, e);
     return rc < 0 ? rc : write_plot(&drawn, o->output, e);
 }
 
@@ -139,20 +147,24 @@ static int run(int argc, char **argv)
     struct err e = {0};
     if (!o)
         return verb_exit(&spec, err_sys(&e, ENOMEM, "cannot start"), &e);
+    compare_init(&o->compare);
     o->width = (uint64_t)PLOT_WIDTH;
     enum opts_outcome outcome = opts_parse(&spec, argc, argv, o, NULL);
     if (outcome != OPTS_RUN)
         return outcome == OPTS_USAGE ? EXIT_USAGE : 0;
     if (!o->kind)
         return verb_usage(&spec, "no kind of plot given");
-    if (!o->systems.count)
+    if (!o->compare.systems.count)
         return verb_usage(&spec, "no file given");
+    const char *wrong = o->kind->compares ? compare_usage(&o->compare) : NULL;
+    if (wrong)
+        return verb_usage(&spec, wrong);
     if (!o->output || !(ends_in(o->output, ".svg") || ends_in(o->output, ".png")))
         return verb_usage(&spec, "--output: a name that ends in .svg or .png is needed");
     if (o->width < PLOT_WIDTH_LEAST || o->width > PLOT_WIDTH_MOST)
         return verb_usage(&spec, "--width: not between 320 and 4096");
     int rc = plot(o, ends_in(o->output, ".png") ? CANVAS_PNG : CANVAS_SVG, &e);
-    systems_release(&o->systems);
+    compare_release(&o->compare);
     return verb_exit(&spec, rc, &e);
 }
 

@@ -92,6 +92,8 @@ static int measure_workload(struct workload *w, struct measure *m, struct err *e
 static int refuse_apart(const struct workloads *w, const struct systems *s, struct err *e)
 {
     const struct source *first[SYSTEMS_MAX];
+    if (s->count < 2) /* a report of one system */
+        return 0;
     for (size_t i = 0; i < w->count; i++)
         for (size_t j = 1; j < w->list[i].count; j++)
             if (w->list[i].system[j] != w->list[i].system[0])

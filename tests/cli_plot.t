@@ -7,7 +7,7 @@ need xmllint
 make=$BUILD/tests/tool_make
 check="$python $top/tests/plot_check.py"
 cd "$tmp"
-kinds="latency timeline heatmap depth"
+kinds="latency timeline heatmap depth overhead"
 
 $make tape t.tape records=3000 label=web01 || exit 1
 $make run a.run records=3000 reps=5 noise_us=40 from_tape=t.tape || exit 1

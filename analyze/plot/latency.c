@@ -104,7 +104,7 @@ static void describe(FILE *f, const struct view *v)
             /* The nearest points: 0.301 nines are a half. */
             axis_format(UNIT_DURATION, s->middle[5], half);
             axis_format(UNIT_DURATION, s->middle[2 * PLOT_CURVE_STEPS], tail);
-            fprintf(f, "%s %s median %s, 99 %% within %s", i ? ";" : "", v->data->sides[i].name,
+            fprintf(f, "%s %s median %s, 99%% within %s", i ? ";" : "", v->data->sides[i].name,
                     *half ? half : "unknown", *tail ? tail : "unknown");
         }
         fprintf(f, ".");
