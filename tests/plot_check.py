@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""plot_check.py PLOT.svg...: says what is wrong with a plot, or for each "ok: N labels".
+"""plot_check.py [--outline] PLOT.svg...: says what is wrong with a plot, or for each "ok: N labels".
 
 Reads the file as any XML parser does, and takes the labels' boxes from the text elements themselves: a line of text is
 textLength wide, and as high as DejaVu Sans makes it (ascender 0.928, descender 0.236 of its size)."""
@@ -44,6 +44,19 @@ def faults_of(root):
         yield "an id occurs twice"
 
 
+def outline(root):
+    """What a reader sees, without what differs from one cairo to the next: whole pixels, and how many shapes there are."""
+    print(f"{root.get('width')} x {root.get('height')}: {root.findtext(SVG + 'title')}")
+    print(root.findtext(SVG + "desc"))
+    for x0, y0, x1, y1, text in boxes_of(root):
+        print(f"{round(x0)},{round(y0)} {round(x1 - x0)}: {text}")
+    tags = [e.tag.replace(SVG, "") for e in root.iter()]
+    print(", ".join(f"{tags.count(t)} {t}" for t in ("path", "image", "rect", "text")))
+
+
+if sys.argv[1] == "--outline":
+    outline(ET.parse(sys.argv[2]).getroot())
+    sys.exit(0)
 for path in sys.argv[1:]:
     with open(path, encoding="utf-8") as f:
         root = ET.fromstring(f.read().encode())

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""report_check.py PAGE.html [FOLDER]: says what is wrong with a page, or "ok: N sections"; puts what can be saved from it into
+"""report_check.py [--outline] PAGE.html [FOLDER]: says what is wrong with a page, or "ok: N sections"; puts what can be saved from it into
 FOLDER.
 
 Strict: the page is read as HTML by html.parser and as XML by expat, and both must see the same elements; nothing may be
@@ -58,6 +58,43 @@ class Reader(HTMLParser):
             faults.append(f"<{tag}> refers to {value[:60]}")
 
 
+class Outline(HTMLParser):
+    """The page as lines of text, one for each element; plots by their titles, what can be saved by its name."""
+
+    def __init__(self):
+        super().__init__()
+        self.skip, self.words = 0, []
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("style", "svg"):
+            self.skip += 1
+        if tag in ("section", "tr", "h1", "h2", "h3", "p", "dt", "dd", "li", "figure", "caption", "pre", "div", "summary"):
+            self.flush()
+            self.words.append(f"<{tag}{''.join(f' {k}={v}' for k, v in attrs if k in ('id', 'class'))}>")
+        if "download" in dict(attrs):
+            self.words.append(f"[{dict(attrs)['download']}]")
+        if tag in ("td", "th"):
+            self.words.append("|")
+
+    def handle_endtag(self, tag):
+        if tag in ("style", "svg"):
+            self.skip -= 1
+
+    def handle_data(self, data):
+        if not self.skip or self.lasttag == "title":
+            self.words += data.split()
+
+    def flush(self):
+        if self.words:
+            print(" ".join(self.words))
+        self.words = []
+
+
+if sys.argv[1] == "--outline":
+    page = Outline()
+    page.feed(open(sys.argv[2], encoding="utf-8").read())
+    page.flush()
+    sys.exit(0)
 text = open(sys.argv[1], encoding="utf-8", errors="strict").read()
 page = Reader()
 page.feed(text)

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/plot_sheet.h"
 #include "formats/base/cleanup.h"
@@ -86,7 +87,10 @@ static void row_words(const struct row *r, char text[64])
     if (is_shown(r))
         snprintf(text, 64, "%s %s", overhead, verdict_name(r->verdict));
     else
-        snprintf(text, 64, "%s", r->n_base && r->n_cand ? "no ratio" : "not measured");
+        snprintf(text, 64, "%s",
+                r->flags.text && strstr(r->flags.text, "too_few_ios") ? "too few I/Os"
+                : r->n_base && r->n_cand                              ? "no ratio"
+                                                                      : "not measured");
 }
 
 static void measure_columns(struct view *v, struct canvas *c)
