@@ -32,8 +32,9 @@ static int take_word(void *values, const char *text, struct err *e)
 }
 
 #define OPTION(field) offsetof(struct plot_options, field)
-static const struct opt opts[] = {{"output", 'o', OPT_STR, OPTION(output), "FILE",
-                                          "where to write; its name says the form: .svg or .png", NULL, NULL},
+static const struct opt opts[] = {COMPARE_OPTS,
+        {"output", 'o', OPT_STR, OPTION(output), "FILE",
+                "where to write; its name says the form: .svg or .png", NULL, NULL},
         {"width", 'w', OPT_U64, OPTION(width), "PIXELS",
                 "of the plot, 320 to 4096 (default: 760); a PNG has twice as many", NULL, NULL},
         {.name = NULL}};

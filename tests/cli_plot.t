@@ -29,4 +29,40 @@ s = s[:m[5].start()] + m[4].group() + s[m[5].end():]
 open("moved.svg", "w").write(s)
 END
 like "$($check moved.svg)" overlap "and an overlap would be seen"
+
+# Systems of several files, one repetition, a recording, names from strangers.
+$make run c.run records=40 reps=1 from_tape=t.tape || exit 1
+$make run "x<y>&\"' z.run" records=1000 from_tape=t.tape stream=$'<b>\001' || exit 1
+for kind in $kinds; do
+    run $analyze plot $kind --system "<i>&amp;" a.run c.run --system $'b\xff\nc' b.run -o s.svg --width 340
+    is "$status$err" 0 "$kind: systems"
+    like "$($check s.svg)" "^ok: " "$kind: whose names become no markup"
+done
+for kind in latency timeline heatmap depth; do
+    run $analyze plot $kind t.tape "x<y>&\"' z.run" -o s.svg
+    like "$status $($check s.svg)" "^0 ok: " "$kind: a recording beside a run"
+done
+is "$(grep -c '<svg ' s.svg) $(grep -o '<text' s.svg | wc -l)" "1 $($check s.svg | tr -dc 0-9)" "text is text"
+run $analyze plot overhead --base b a.run b.run -o s.svg
+like "$(cat s.svg)" ">a against b<" "the base is chosen"
+
+# What cannot be drawn.
+refuse() { # refuse STATUS TEXT ARGUMENTS...
+    local wanted=$1 text=$2
+    shift 2
+    run $analyze plot "$@"
+    is "$status $err" "$wanted iotape-analyze plot: error: $text" "refused: $*"
+}
+refuse 2 "no kind of plot given (see --help)"
+refuse 2 "'pie' is no kind of plot; there are latency, timeline, heatmap, depth, overhead (see --help)" pie a.run -o p.svg
+refuse 2 "--output: a name that ends in .svg or .png is needed (see --help)" latency a.run -o p.pdf
+refuse 2 "--width: not between 320 and 4096 (see --help)" latency a.run -o p.svg --width 100000
+refuse 1 "cannot write '/no/p.svg': No such file or directory" latency a.run -o /no/p.svg
+cp a.run in.svg
+refuse 1 "output 'in.svg' is a file that is read" latency in.svg -o in.svg
+$make run few.run records=3 reps=1 || exit 1
+refuse 1 "there are too few I/Os with a known latency for a percentile curve" latency few.run -o p.svg
+$make run none.run records=50 reps=2 cut=2 || exit 1
+refuse 1 "there is nothing to plot: no repetition counts" timeline none.run -o p.svg
+[ ! -e p.svg ]; ok $? "and nothing is left behind"
 done_testing

@@ -12,6 +12,7 @@
 #include "formats/base/cleanup.h"
 
 #define PANEL_HEIGHT 210.0
+#define HALF         5 /* the first point beyond the median: 10^(-5/16) is below a half */
 
 static const double *curve(const struct plot_repetition *r, int op)
 {
@@ -48,7 +49,7 @@ static int view_make(struct view *v)
             for (size_t k = 0; k < PLOT_CURVE_POINTS; k++) {
                 s->x[k] = plot_curve_fraction(k);
                 if (isfinite(s->middle[k])) {
-                    v->shown[op] = true;
+                    v->shown[op] |= k >= HALF; /* less is no curve */
                     v->last = fmax(v->last, s->x[k]);
                 }
             }
@@ -101,8 +102,7 @@ static void describe(FILE *f, const struct view *v)
         for (size_t i = 0; i < v->data->count && i < 8; i++) {
             const struct series *s = &v->series[(size_t)op * v->data->count + i];
             char half[TICK_TEXT_BYTES], tail[TICK_TEXT_BYTES];
-            /* The nearest points: 0.301 nines are a half. */
-            axis_format(UNIT_DURATION, s->middle[5], half);
+            axis_format(UNIT_DURATION, s->middle[HALF], half);
             axis_format(UNIT_DURATION, s->middle[2 * PLOT_CURVE_STEPS], tail);
             fprintf(f, "%s %s median %s, 99%% within %s", i ? ";" : "", v->data->sides[i].name,
                     *half ? half : "unknown", *tail ? tail : "unknown");
