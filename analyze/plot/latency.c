@@ -104,8 +104,8 @@ static void describe(FILE *f, const struct view *v)
             char half[TICK_TEXT_BYTES], tail[TICK_TEXT_BYTES];
             axis_format(UNIT_DURATION, s->middle[HALF], half);
             axis_format(UNIT_DURATION, s->middle[2 * PLOT_CURVE_STEPS], tail);
-            fprintf(f, "%s %s median %s, 99%% within %s", i ? ";" : "", v->data->sides[i].name,
-                    *half ? half : "unknown", *tail ? tail : "unknown");
+            fprintf(f, "%s %s%s%s%s%s", i ? ";" : "", v->data->sides[i].name, *half ? " median " : " unknown",
+                    half, *tail ? ", 99% within " : "", tail);
         }
         fprintf(f, ".");
     }
