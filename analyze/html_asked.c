@@ -147,7 +147,7 @@ static void put_links(struct out *o, const struct html_report *r)
         const char *id, *text;
         bool there;
     } links[] = {{"asked", "What was asked", true}, {"overhead", "Overhead", r->compare->report.count > 0},
-            {"plots", "Plots", true}, {"fidelity", "Faithfulness", true},
+            {"plots", "Plots", true}, {"profile", "The workload", true}, {"fidelity", "Faithfulness", true},
             {"hosts", "Hosts and differences", true}, {"commands", "To repeat it", true}};
     out_text(o, "<nav aria-label=\"Sections\"><ul>");
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)

@@ -33,6 +33,8 @@ int html_report_write(const struct html_report *r, struct out *o, struct err *e)
     if (rc == 0)
         rc = html_plots(o, r, e);
     if (rc == 0)
+        rc = html_profile(o, r, e);
+    if (rc == 0)
         rc = html_fidelity(o, r, e);
     if (rc == 0)
         rc = html_hosts(o, r, e);

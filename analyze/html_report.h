@@ -7,6 +7,7 @@
 
 #include "analyze/compare.h"
 #include "analyze/plot.h"
+#include "analyze/profile.h"
 #include "formats/base/err.h"
 #include "formats/base/out.h"
 
@@ -14,6 +15,7 @@ struct html_report {
     const struct compare *compare; /* made by compare_run; with one system there are no comparisons */
     char **words;                  /* the command line that makes the report, ended by NULL */
     const char *tape;              /* path of the tape, NULL where none was given */
+    const struct profile *profile; /* of it; NULL */
 };
 
 /* All of it. -errno of reading and drawing, -ENOMEM; failed writes are out_close's to report. */
@@ -32,6 +34,7 @@ const struct row *html_primary(const struct comparison *k);
 void html_asked(struct out *o, const struct html_report *r);
 int html_overhead(struct out *o, const struct html_report *r, struct err *e);
 int html_plots(struct out *o, const struct html_report *r, struct err *e);
+int html_profile(struct out *o, const struct html_report *r, struct err *e);
 int html_fidelity(struct out *o, const struct html_report *r, struct err *e);
 int html_hosts(struct out *o, const struct html_report *r, struct err *e);
 void html_commands(struct out *o, const struct html_report *r);

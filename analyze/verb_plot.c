@@ -128,7 +128,7 @@ static int plot(struct plot_options *o, enum canvas_form form, struct err *e)
     const struct plot_request request = {form, (double)o->width, o->kind->name};
     int rc = 0;
     for (size_t i = 0; i < o->compare.systems.path_count && rc == 0; i++)
-        rc = verb_refuse_input(o->output, o->compare.systems.paths[i], e);
+        rc = verb_check_output(o->compare.systems.paths[i], o->output, e);
     if (rc == 0)
         rc = make_input(&in, &data, o, e);
     if (rc == 0)

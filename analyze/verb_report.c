@@ -17,7 +17,7 @@ struct report_options {
 #define OPTION(field) offsetof(struct report_options, field)
 static const struct opt opts[] = {COMPARE_OPTS,
         {"tape", 't', OPT_STR, OPTION(tape), "TAPE",
-                "the recording that was replayed, for the commands that repeat it", NULL, NULL},
+                "the recording that was replayed: what the workload is becomes part of the page", NULL, NULL},
         {"output", 'o', OPT_STR, OPTION(output), "FILE",
                 "write to FILE, which appears when it is whole, instead of standard output", NULL, NULL},
         {.name = NULL}};
@@ -26,7 +26,7 @@ static const char *const sections[] = {"What is in it",
         "One HTML page that needs nothing else and runs nothing: what was asked and the answer in words, the "
         "overhead "
         "table and its plot, percentile curves, timelines, densities and depths, "
-        "how faithful "
+        "the profile of the tape, how faithful "
         "the replays were, hosts and what differs between them, and the commands that repeat it. Tables can "
         "be saved "
         "from it as CSV. It suits wide and narrow, light and dark screens, and paper.\n"
@@ -75,17 +75,26 @@ static int find_tape(const struct report_options *o, const char **path, struct e
     return err_set(e, EINVAL, "'%s' is not the tape that was replayed: no file has its identity", o->tape);
 }
 
+static void free_profile(struct profile **p)
+{
+    profile_free(*p);
+}
+
 static int report(struct report_options *o, char **words, struct err *e)
 {
+    struct profile *profile CLEANUP(free_profile) = NULL;
     struct html_report r = {.compare = &o->compare, .words = words};
     struct out out;
     int rc = compare_run(&o->compare, e);
     if (rc == 0)
         rc = find_tape(o, &r.tape, e);
-    for (size_t i = 0; i < o->compare.systems.path_count && rc == 0; i++)
-        rc = verb_refuse_input(o->output, o->compare.systems.paths[i], e);
     if (rc == 0 && r.tape)
-        rc = verb_refuse_input(o->output, r.tape, e);
+        rc = profile_make(&profile, r.tape, e);
+    r.profile = profile;
+    for (size_t i = 0; i < o->compare.systems.path_count && rc == 0; i++)
+        rc = verb_check_output(o->compare.systems.paths[i], o->output, e);
+    if (rc == 0 && r.tape)
+        rc = verb_check_output(r.tape, o->output, e);
     if (rc < 0 || (rc = out_open(&out, o->output, e)) < 0)
         return rc;
     rc = html_report_write(&r, &out, e);

@@ -12,7 +12,7 @@ $make run a.run records=3000 from_tape=t.tape label=web01 target=/dev/vdb noise_
 $make run b.run records=3000 from_tape=t.tape label=web01 latency_us=150 noise_us=200 host.kernel=6.6 || exit 1
 run $analyze report a.run b.run --tape t.tape -o r.html
 is "$status$out$err" 0 "report"
-like "$($check r.html saved)" "^ok: [67] sections, 10 plots, saved: overhead.csv repetitions.csv percentiles.csv timeline.csv" \
+like "$($check r.html saved)" "^ok: 7 sections, 10 plots, saved: overhead.csv repetitions.csv percentiles.csv timeline.csv profile.txt differences.csv$" \
     "the page: five plots, each wide and narrow, nothing loaded from elsewhere"
 $analyze compare a.run b.run >compare.csv
 cmp -s saved/overhead.csv compare.csv; ok $? "the table in the page is what compare writes"
