@@ -59,7 +59,7 @@ refuse 2 "--output: a name that ends in .svg or .png is needed (see --help)" lat
 refuse 2 "--width: not between 320 and 4096 (see --help)" latency a.run -o p.svg --width 100000
 refuse 1 "cannot write '/no/p.svg': No such file or directory" latency a.run -o /no/p.svg
 cp a.run in.svg
-refuse 1 "output 'in.svg' is a file that is read" latency in.svg -o in.svg
+refuse 1 "output 'in.svg' is the file that is read" latency in.svg -o in.svg
 $make run few.run records=3 reps=1 || exit 1
 refuse 1 "there are too few I/Os with a known latency for a percentile curve" latency few.run -o p.svg
 $make run none.run records=50 reps=2 cut=2 || exit 1

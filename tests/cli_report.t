@@ -42,7 +42,7 @@ like "$(cat h.html)" "--seed &#39;.\(reboot\) &#39;.&#39;&#39;.&#39; --runs" "an
 
 # What must not be.
 run $analyze report a.run -o a.run
-is "$status $err" "1 iotape-analyze report: error: output 'a.run' is a file that is read" "no input is overwritten"
+is "$status $err" "1 iotape-analyze report: error: output 'a.run' is the file that is read" "no input is overwritten"
 $make tape other.tape records=10 || exit 1
 run $analyze report a.run b.run --tape other.tape -o no.html
 is "$status $err" "1 iotape-analyze report: error: 'other.tape' is not the tape that was replayed: no file has its identity" "another tape"
