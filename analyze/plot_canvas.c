@@ -6,6 +6,7 @@
  * others.
  * - It writes a width in points unless told otherwise, numbers its ids by document, and embeds images as PNG.
  * - Text that is not UTF-8 puts a context into an error state for good.
+ * - fontconfig below it keeps its patterns until the process ends, which the leak sanitizer is told.
  */
 #include "analyze/plot_canvas.h"
 
@@ -20,6 +21,21 @@
 #include "analyze/plot_svg.h"
 #include "analyze/plot_text.h"
 #include "formats/base/cleanup.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED
+#endif
+#ifdef SANITIZED
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig\n";
+}
+#endif
 
 #define PNG_SCALE   2
 #define PNG_MOST    32000 /* pixels a side: 32,767 are cairo's limit */
