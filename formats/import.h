@@ -15,8 +15,9 @@
 
 #define IMPORTS(X)                                                                                           \
     X(blktrace)                                                                                              \
-    X(blkparse) X(fio_iolog) X(spc) X(msr) X(alibaba) X(tencent) X(cloudphysics) X(vscsistats) X(export_csv) \
-            X(tape)
+    X(blkparse)                                                                                              \
+    X(fio_iolog) X(spc) X(msr) X(alibaba) X(tencent) X(cloudphysics) X(vscsistats) X(export_csv) X(tape)     \
+            X(pcap)
 
 #define IMPORT_WINDOW     16384 /* records that are sorted at once, where not told otherwise */
 #define IMPORT_WINDOW_MAX (1 << 24)
@@ -30,7 +31,9 @@ struct import_options {
     uint64_t lba_bytes;    /* unit of SPC's LBA; 0: 512 */
     uint64_t window;       /* records; 0: IMPORT_WINDOW */
     struct import_part part;
-    struct input *standard; /* what import_find has read of standard input; NULL: nothing */
+    uint64_t pause_ns;          /* of conversations: what ends a send */
+    uint64_t size_bucket_bytes; /* of conversations: round sizes up to multiples; 0: do not */
+    struct input *standard;     /* what import_find has read of standard input; NULL: nothing */
 };
 
 static inline uint64_t import_window(const struct import_options *o)
@@ -39,8 +42,9 @@ static inline uint64_t import_window(const struct import_options *o)
 }
 
 struct import_ops {
-    const char *name; /* for --format */
-    const char *help; /* one line */
+    const char *name;   /* for --format */
+    const char *help;   /* one line */
+    bool conversations; /* its tapes hold conversations, which pause_ns and size_bucket_bytes are for */
     /* Says whether the file's first bytes (at most 4096, unpacked) look like this format. */
     bool (*probe)(const uint8_t *head, size_t len);
     /* Says whether a path that does not exist or is empty stands for files of this format (a base name, the

@@ -33,7 +33,7 @@
  * A send is what one side sent without a pause longer than `pause_ns` (stored in the tape's options; 20 ms)
  * while its watermark stayed the same, at most NET_SEND_SPAN_NS long; what goes on after that is a further
  * send with think time 0. t_ns is its first byte's time at the place of capture. Think times are the host's:
- * path delay and retransmission time-outs are taken out (net_path.h says how).
+ * path delay and retransmission time-outs are taken out (net_talk.h says how).
  */
 #ifndef IOTAPE_NET_H
 #define IOTAPE_NET_H
@@ -78,7 +78,7 @@ enum net_kind {
 
 enum net_flag {
     NET_FORGOTTEN = 1 << 0, /* of a cut: idle for NET_IDLE_..., or too many were open */
-    NET_UNSEEN = 1 << 1, /* of data: the capture missed some of these bytes; sequence numbers told of them */
+    NET_UNSEEN = 1 << 1,    /* of data: some of its packets came out of order, or were not seen at all */
 };
 #define NET_FLAGS 2
 

@@ -7,6 +7,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
 #include "formats/import.h"
+#include "formats/net_assemble.h"
 #include "record/options.h"
 
 /* All files of one import have one format: what blktrace wrote for each CPU, for example. */
@@ -35,6 +36,9 @@ static int open_out(const struct options *o, const struct import_ops *ops, const
         status = facts_set(&info.options, e, "source", "import %s", ops->name);
     if (status == 0 && o->keep_names)
         status = facts_set(&info.options, e, "keep_names", "yes");
+    const struct net_assembler_options net = {how->pause_ns, how->size_bucket_bytes, o->keep_names};
+    if (status == 0 && ops->conversations)
+        status = net_assembler_describe(&net, &info.options, e);
     if (status == 0)
         status = import_out_open(out, o->output, &info, &how->part, e);
     return status;
@@ -65,10 +69,15 @@ int import_files(const struct options *o, struct err *e)
     int status = find_format(o, &standard, &ops, e);
     how.standard = &standard;
     how.keep_names = o->keep_names;
+    how.pause_ns = o->pause_ns ? o->pause_ns : NET_PAUSE_NS;
+    how.size_bucket_bytes = o->size_bucket_bytes;
     how.label_given = o->label != NULL;
     how.part = (struct import_part){o->only.list, o->only.count, o->from_ns, o->for_ns};
     if (status == 0)
         status = scrub_check(o, ops, e);
+    if (status == 0 && !ops->conversations && (o->pause_ns || o->size_bucket_bytes))
+        status =
+                err_set(e, EINVAL, "--pause and --size-bucket are for conversations: %s has none", ops->name);
     if (status == 0)
         status = open_out(o, ops, &how, &out, e);
     if (status == 0)
@@ -80,7 +89,9 @@ int import_files(const struct options *o, struct err *e)
     char size[UNITS_TEXT_BYTES], length[UNITS_TEXT_BYTES];
     if (sum.note[0])
         fprintf(stderr, "%s: note: %s\n", o->output, sum.note);
-    fprintf(stderr, "%s: imported %" PRIu64 " I/Os in %s (%s), %s\n", o->output, sum.records,
-            units_duration(sum.elapsed_ns, length), ops->name, units_size(sum.bytes, size));
+    fprintf(stderr, "%s: imported %" PRIu64 " %s in %s (%s), %s\n", o->output,
+            ops->conversations ? sum.conversations : sum.records,
+            ops->conversations ? "conversations" : "I/Os", units_duration(sum.elapsed_ns, length), ops->name,
+            units_size(sum.bytes, size));
     return 0;
 }

@@ -21,6 +21,7 @@
 #include "record/options.h"
 #include "record/own_disk.h"
 #include "record/recorder.h"
+#include "record/source/net.h"
 
 #define OPEN_MAX_DEFAULT 65536
 
@@ -33,7 +34,9 @@ struct live {
     struct tape_info info;
     struct tape_stream *streams; /* one for each target */
     struct tape_writer *w;
-    struct recorder *recorder;
+    struct recorder *recorder; /* NULL: no disks */
+    struct net_assembler_options net_options;
+    struct net_source *net; /* NULL: no interfaces */
     struct command command;
     uint64_t start_ns;
 };
@@ -45,12 +48,17 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t elapsed_ns(const struct live *l)
+{
+    return clock_ns(CLOCK_MONOTONIC) - l->start_ns;
+}
+
 /* ---- before ---- */
 
 static int find_targets(struct live *l, struct err *e)
 {
     const struct words *disks = &l->o->disks;
-    l->targets = calloc(disks->count, sizeof *l->targets);
+    l->targets = calloc(disks->count + 1, sizeof *l->targets);
     if (!l->targets)
         return err_sys(e, ENOMEM, "cannot begin to record");
     for (size_t i = 0; i < disks->count; i++) {
@@ -71,7 +79,12 @@ static int describe_options(struct live *l, struct err *e)
 {
     const struct options *o = l->o;
     struct facts *f = &l->info.options;
-    int status = facts_set(f, e, "source", "%s", l->ops->name);
+    int status = facts_set(f, e, "source", "%s%s", o->disks.count ? l->ops->name : "",
+            !o->interfaces.count ? ""
+            : o->disks.count     ? " and packets"
+                                 : "packets");
+    if (status == 0 && o->interfaces.count)
+        status = net_assembler_describe(&l->net_options, f, e);
     if (status == 0 && o->for_ns)
         status = facts_set(f, e, "for_ns", "%" PRIu64, o->for_ns);
     if (status == 0 && o->max_bytes)
@@ -87,7 +100,7 @@ static int describe_options(struct live *l, struct err *e)
 static int describe(struct live *l, struct err *e)
 {
     l->info.label = options_label(l->o);
-    l->streams = calloc(l->o->disks.count, sizeof *l->streams);
+    l->streams = calloc(l->o->disks.count + 1, sizeof *l->streams);
     if (!l->info.label || !l->streams)
         return err_sys(e, ENOMEM, "cannot begin to record");
     if (getrandom(l->info.salt, sizeof l->info.salt, 0) != sizeof l->info.salt)
@@ -108,7 +121,12 @@ static int open_source(struct live *l, struct err *e)
             .open_max = o->open_max ? (uint32_t)o->open_max : OPEN_MAX_DEFAULT,
             .keep_names = o->keep_names,
             .verbose = o->verbose};
-    int status = l->ops->open(&l->source, &l->config, &l->start_ns, e);
+    l->start_ns = clock_ns(CLOCK_MONOTONIC);
+    int status = o->interfaces.count ? net_source_open(&l->net, o->interfaces.list, o->interfaces.count,
+                                               &l->net_options, e)
+                                     : 0;
+    if (status == 0 && o->disks.count)
+        status = l->ops->open(&l->source, &l->config, &l->start_ns, e);
     if (status < 0)
         return status;
     l->info.started_unix_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - l->start_ns);
@@ -123,30 +141,47 @@ static int open_tape(struct live *l, struct err *e)
         uint32_t id;
         status = tape_writer_stream(l->w, &l->streams[i], &id, e);
     }
-    if (status == 0)
+    if (status == 0 && l->net)
+        status = net_source_begin(l->net, l->start_ns, l->w, e);
+    if (status == 0 && l->source)
         status = recorder_open(&l->recorder, l->ops, l->source, &l->config, l->start_ns, l->w, e);
     return status;
 }
 
 /* ---- while ---- */
 
+/* Of the disks where there are any; else all is zero but the time and the tape. */
+static struct recorder_status status_of(const struct live *l)
+{
+    if (l->recorder)
+        return recorder_status(l->recorder);
+    uint64_t bytes = tape_writer_bytes(l->w);
+    return (struct recorder_status){
+            .elapsed_ns = elapsed_ns(l), .tape_bytes = bytes, .finished_bytes = bytes};
+}
+
 static void show_status(struct live *l, struct progress *p)
 {
-    struct recorder_status s = recorder_status(l->recorder);
+    struct recorder_status s = status_of(l);
     if (!progress_due(p, s.elapsed_ns))
         return;
     double seconds = (double)s.elapsed_ns / (double)NS_PER_S;
-    char elapsed[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES];
-    progress_show(p, "%s  %.0f IOPS  %.1f MB/s  lost %" PRIu64 "  tape %s",
-            units_duration(s.elapsed_ns, elapsed), (double)s.records / seconds,
-            (double)s.bytes / seconds / 1e6, s.lost, units_size(s.tape_bytes, size));
+    char elapsed[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES], disks[96] = "", net[96] = "";
+    if (l->recorder)
+        snprintf(disks, sizeof disks, "  %.0f IOPS  %.1f MB/s", (double)s.records / seconds,
+                (double)s.bytes / seconds / 1e6);
+    if (l->net)
+        snprintf(net, sizeof net, "  %.0f packets/s  %" PRIu32 " conversations",
+                (double)net_source_packets(l->net) / seconds, tape_writer_conversations(l->w));
+    progress_show(p, "%s%s%s  lost %" PRIu64 "  tape %s", units_duration(s.elapsed_ns, elapsed), disks, net,
+            s.lost + (l->net ? net_source_dropped(l->net) : 0), units_size(s.tape_bytes, size));
 }
 
 /* Why to end now, or NULL. */
 static const char *ended(struct live *l)
 {
     const struct options *o = l->o;
-    struct recorder_status s = recorder_status(l->recorder);
+    struct recorder_status s = status_of(l);
     if (*o->stop)
         return "signal";
     if (o->command && command_ended(&l->command, false))
@@ -170,7 +205,7 @@ static void sleep_ns(uint64_t ns)
 /* Not beyond the end of the recording. */
 static void pause_step(const struct live *l, uint64_t ns)
 {
-    uint64_t now = recorder_status(l->recorder).elapsed_ns;
+    uint64_t now = elapsed_ns(l);
     if (l->o->for_ns && l->o->for_ns < now + ns)
         ns = l->o->for_ns > now ? l->o->for_ns - now : 0;
     sleep_ns(ns);
@@ -184,7 +219,13 @@ static int capture(struct live *l, const char **why, struct err *e)
     uint64_t pause_ns = 0;
     while (status == 0 && !(*why = ended(l))) {
         pause_step(l, pause_ns);
-        status = recorder_step(l->recorder, &pause_ns, e);
+        pause_ns = NET_SOURCE_STEP_NS;
+        if (l->recorder)
+            status = recorder_step(l->recorder, &pause_ns, e);
+        if (status == 0 && l->net)
+            status = net_source_step(l->net, e);
+        if (l->net && pause_ns > NET_SOURCE_STEP_NS)
+            pause_ns = NET_SOURCE_STEP_NS;
         show_status(l, &p);
     }
     progress_clear(&p);
@@ -193,26 +234,35 @@ static int capture(struct live *l, const char **why, struct err *e)
 
 /* ---- after ---- */
 
-static void summarise(const struct live *l, uint64_t elapsed_ns)
+static void summarise(const struct live *l, uint64_t length_ns)
 {
-    struct recorder_status s = recorder_status(l->recorder);
-    char length[UNITS_TEXT_BYTES], bytes[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES], open[64] = "";
+    struct recorder_status s = status_of(l);
+    char length[UNITS_TEXT_BYTES], bytes[UNITS_TEXT_BYTES], size[UNITS_TEXT_BYTES];
+    char disks[128] = "", net[128] = "", open[64] = "";
     if (s.open)
         snprintf(open, sizeof open, " %" PRIu64 " without a latency,", s.open);
-    fprintf(stderr, "%s: %" PRIu64 " I/Os of %s in %s, %" PRIu64 " lost,%s %s\n", l->o->output, s.records,
-            units_size(s.bytes, bytes), units_duration(elapsed_ns, length), s.lost, open,
+    if (l->recorder)
+        snprintf(disks, sizeof disks, "%" PRIu64 " I/Os of %s%s", s.records, units_size(s.bytes, bytes),
+                l->net ? ", " : "");
+    if (l->net)
+        snprintf(net, sizeof net, "%" PRIu32 " conversations of %" PRIu64 " packets",
+                tape_writer_conversations(l->w), net_source_packets(l->net));
+    fprintf(stderr, "%s: %s%s in %s, %" PRIu64 " lost,%s %s\n", l->o->output, disks, net,
+            units_duration(length_ns, length), s.lost + (l->net ? net_source_dropped(l->net) : 0), open,
             units_size(s.tape_bytes, size));
 }
 
 static int finish(struct live *l, const char *why, struct err *e)
 {
-    uint64_t elapsed_ns;
-    int status = recorder_finish(l->recorder, &elapsed_ns, e);
+    uint64_t length_ns = elapsed_ns(l);
+    int status = l->net ? net_source_finish(l->net, length_ns, e) : 0;
+    if (status == 0 && l->recorder)
+        status = recorder_finish(l->recorder, &length_ns, e);
     if (status == 0)
-        status = tape_writer_finish(l->w, why, elapsed_ns, e);
+        status = tape_writer_finish(l->w, why, length_ns, e);
     if (status < 0)
         return status;
-    summarise(l, elapsed_ns);
+    summarise(l, length_ns);
     return 0;
 }
 
@@ -233,6 +283,7 @@ static void live_release(struct live *l, bool discard)
 {
     recorder_close(l->recorder);
     l->ops->close(l->source);
+    net_source_close(l->net);
     tape_writer_close(l->w, discard);
     command_release(&l->command);
     for (size_t i = 0; l->streams && i < l->o->disks.count; i++)
@@ -259,6 +310,9 @@ static int begin(struct live *l, struct err *e)
 int live_record(const struct options *o, int *exit_status, struct err *e)
 {
     struct live l = {.o = o, .ops = o->source};
+    l.net_options = (struct net_assembler_options){.pause_ns = o->pause_ns ? o->pause_ns : NET_PAUSE_NS,
+            .size_bucket_bytes = o->size_bucket_bytes,
+            .keep_names = o->keep_names};
     const char *why = NULL;
     int status = begin(&l, e);
     if (status == 0 && o->command && (status = command_go(&l.command, o->command, e)) < 0)

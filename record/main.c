@@ -14,7 +14,9 @@
 #include "record/options.h"
 #include "record/output.h"
 
-#define OPEN_MAX_LIMIT (1 << 20) /* 64 MiB in the kernel */
+#define OPEN_MAX_LIMIT    (1 << 20) /* 64 MiB in the kernel */
+#define INTERFACES_MAX    64        /* as many MiB each in the kernel */
+#define SIZE_BUCKET_LIMIT (1 << 30)
 
 static volatile sig_atomic_t stop;
 
@@ -31,6 +33,11 @@ static int add_word(struct words *w, const char *text, struct err *e)
 static int add_disk(void *values, const char *text, struct err *e)
 {
     return add_word(&((struct options *)values)->disks, text, e);
+}
+
+static int add_interface(void *values, const char *text, struct err *e)
+{
+    return add_word(&((struct options *)values)->interfaces, text, e);
 }
 
 static int add_import(void *values, const char *text, struct err *e)
@@ -78,12 +85,32 @@ static int set_max_size(void *values, const char *text, struct err *e)
     return not_zero(units_parse_size(text, &o->max_bytes, e), &o->max_bytes, e);
 }
 
+static int set_pause(void *values, const char *text, struct err *e)
+{
+    struct options *o = values;
+    return not_zero(units_parse_duration(text, &o->pause_ns, e), &o->pause_ns, e);
+}
+
+static int set_size_bucket(void *values, const char *text, struct err *e)
+{
+    struct options *o = values;
+    return not_zero(units_parse_size(text, &o->size_bucket_bytes, e), &o->size_bucket_bytes, e);
+}
+
 #define AT(field) offsetof(struct options, field)
 
 static const struct opt opts[] = {
         {"output", 'o', OPT_STR, AT(output), "FILE", "the tape to write", NULL, NULL},
         {"disk", 'd', OPT_CALL, 0, "DEVICE", "record this block device; may repeat, one stream each", NULL,
                 add_disk},
+        {"net", 'n', OPT_CALL, 0, "IFACE[:FILTER]",
+                "record the conversations on this interface, those that FILTER (pcap-filter(7)) lets pass; "
+                "may repeat, one stream each",
+                NULL, add_interface},
+        {"pause", 0, OPT_CALL, 0, "DURATION", "a longer pause splits what one side sends (default: 20ms)",
+                NULL, set_pause},
+        {"size-bucket", 0, OPT_CALL, 0, "SIZE", "round the sizes of sends up to multiples of this", NULL,
+                set_size_bucket},
         {"for", 0, OPT_CALL, 0, "DURATION", "end after this time; of an import: take this much", NULL,
                 set_for},
         {"source", 0, OPT_CALL, 0, "NAME", "how to capture; see below (default: bpf)", NULL, set_source},
@@ -91,8 +118,8 @@ static const struct opt opts[] = {
                 set_max_size},
         {"label", 0, OPT_STR, AT(label), "TEXT", "what to call the workload (default: FILE without .tape)",
                 NULL, NULL},
-        {"keep-names", 0, OPT_FLAG, AT(keep_names), NULL, "store the names of processes, not pseudonyms",
-                NULL, NULL},
+        {"keep-names", 0, OPT_FLAG, AT(keep_names), NULL,
+                "store the names of processes and the addresses of hosts, not pseudonyms", NULL, NULL},
         {"open-max", 0, OPT_U64, AT(open_max), "N",
                 "places for I/Os in flight; up to a sixteenth of them taken, none is lost (default: 65536)",
                 NULL, NULL},
@@ -133,10 +160,24 @@ static const char *const sections[] = {"Recording",
         "While it is written the tape is called FILE.partial; it is readable up to its last whole chunk, "
         "whatever "
         "happens to the recorder.",
+        "Conversations",
+        "--net records who sent how many bytes to whom on a network interface (a tap, vif, bridge or a "
+        "physical "
+        "one), and what each send waited for; never a byte of payload. Hosts are numbered, ports are kept. "
+        "TCP is put together "
+        "by its sequence numbers: what is sent again, reordered or kept alive is counted apart. UDP is "
+        "recorded as datagrams. Think times are the hosts': the way to them, as handshakes "
+        "show it, and "
+        "retransmission time-outs are taken out. Packets that the kernel had no room for are counted as "
+        "lost. "
+        "With --disk beside it, both are on one clock. Sizes and times alone can still tell what was "
+        "said to whom: --size-bucket makes sizes coarser.",
         "Needs",
-        "A kernel from 5.15 on with type information (/sys/kernel/btf/vmlinux), and root or the capabilities "
+        "For --disk: a kernel from 5.15 on with type information (/sys/kernel/btf/vmlinux), and root or the "
+        "capabilities "
         "CAP_BPF "
-        "and CAP_PERFMON. Where it has no type information, --source tracefs needs root and tracefs only.",
+        "and CAP_PERFMON. Where it has no type information, --source tracefs needs root and tracefs only. "
+        "For --net: root, or CAP_NET_RAW.",
         "Importing",
         "All files of one import are merged by time into one tape. Compressed ones (gzip, zstd, xz) are read "
         "as "
@@ -145,15 +186,17 @@ static const char *const sections[] = {"Recording",
         "is counted. Times that go back are sorted, and counted.",
         "Examples",
         "  iotape-record -o web01.tape --disk /dev/vg0/web01 --for 10m\n"
+        "  iotape-record -o web01.tape --disk /dev/vg0/web01 --net vnet3:'port 443' --for 10m\n"
         "  iotape-record -o fio.tape --disk /dev/loop0 -- fio job.fio\n"
         "  iotape-record -o old.tape --import sda.blktrace.*\n"
         "  iotape-record -o part.tape --import big.tape --from 10m --for 5m",
         NULL};
 
 static const struct opt_spec bare_spec = {.name = "iotape-record",
-        .usage = "-o FILE --disk DEVICE [--for DURATION] [-- COMMAND...]\n-o FILE --import FILE... [--format "
+        .usage = "-o FILE [--disk DEVICE] [--net IFACE] [--for DURATION] [-- COMMAND...]\n-o FILE --import "
+                 "FILE... [--format "
                  "NAME] [--only STREAM] [--from DURATION] [--for DURATION]",
-        .summary = "record a workload's block I/O to a tape",
+        .summary = "record a workload's block I/O and socket conversations to a tape",
         .opts = opts,
         .word = add_file};
 
@@ -192,14 +235,20 @@ static int check(const struct options *o, struct err *e)
 {
     if (!o->output)
         return err_set(e, EINVAL, "no -o FILE: where to write the tape");
-    if (o->is_import && (o->disks.count || o->command || o->max_bytes))
-        return err_set(
-                e, EINVAL, "--import makes a tape of files: it goes with no --disk, --max-size or command");
+    if (o->is_import && (o->disks.count || o->interfaces.count || o->command || o->max_bytes))
+        return err_set(e, EINVAL,
+                "--import makes a tape of files: it goes with no --disk, --net, --max-size or command");
     const char *only = o->is_import ? NULL : import_only_option(o);
     if (only)
         return err_set(e, EINVAL, "%s goes with --import only", only);
-    if (!o->is_import && o->disks.count == 0)
-        return err_set(e, EINVAL, "nothing to record: give --disk DEVICE, or --import FILE");
+    if (!o->is_import && o->disks.count == 0 && o->interfaces.count == 0)
+        return err_set(e, EINVAL, "nothing to record: give --disk DEVICE, --net IFACE, or --import FILE");
+    if (!o->is_import && o->interfaces.count == 0 && (o->pause_ns || o->size_bucket_bytes))
+        return err_set(e, EINVAL, "--pause and --size-bucket go with --net or --import only");
+    if (o->interfaces.count > INTERFACES_MAX)
+        return err_set(e, EINVAL, "--net: at most %d interfaces", INTERFACES_MAX);
+    if (o->size_bucket_bytes > SIZE_BUCKET_LIMIT)
+        return err_set(e, EINVAL, "--size-bucket: at most %d", SIZE_BUCKET_LIMIT);
     if (o->command && !o->command[0])
         return err_set(e, EINVAL, "no command after --");
     if (o->open_max > OPEN_MAX_LIMIT)
@@ -210,6 +259,7 @@ static int check(const struct options *o, struct err *e)
 static void options_release(struct options *o)
 {
     free(o->disks.list);
+    free(o->interfaces.list);
     free(o->files.list);
     free(o->only.list);
 }

@@ -23,8 +23,9 @@ struct words {
 struct options {
     const char *output, *label, *format;
     const struct source_ops *source; /* how to capture */
-    struct words disks, files, only;
+    struct words disks, interfaces, files, only;
     uint64_t from_ns, for_ns, max_bytes, open_max;
+    uint64_t pause_ns, size_bucket_bytes; /* of conversations; 0: as always, not at all */
     bool keep_names, verbose, is_import;
     struct import_options import; /* what the command line says of them */
     char **command;               /* NULL: none */

@@ -294,6 +294,7 @@ int import_out_finish(struct import_out *o, const char *ended, struct import_sum
     tell_counts(o);
     rc = tape_writer_finish(o->w, ended, elapsed_ns, e);
     o->finished = rc == 0;
-    *sum = (struct import_summary){tape_writer_records(o->w), tape_writer_bytes(o->w), elapsed_ns, o->note};
+    *sum = (struct import_summary){tape_writer_records(o->w), tape_writer_bytes(o->w), elapsed_ns,
+            tape_writer_conversations(o->w), o->note};
     return rc;
 }

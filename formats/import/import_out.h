@@ -61,6 +61,7 @@ int import_out_begin(struct import_out *o, struct tape_writer **w, struct err *e
 /* What came of it, for the last line. */
 struct import_summary {
     uint64_t records, bytes, elapsed_ns;
+    uint64_t conversations;
     const char *note; /* owned by the handle; "" for none */
 };
 

@@ -2,7 +2,8 @@
  *
  * Imports bytes as a file of one format. In place of the library's tape writer stands one that writes
  * nothing and checks what an import must keep (tape.h): order of time, known streams and issuers, sound
- * records, and late ends only for records that have none. That is much faster than tapes.
+ * records, late ends only for records that have none, the rules of conversations. That is much faster than
+ * tapes.
  */
 #ifndef IOTAPE_FUZZ_IMPORT_H
 #define IOTAPE_FUZZ_IMPORT_H
@@ -14,7 +15,9 @@
 #include <unistd.h>
 
 #include "formats/import.h"
+#include "formats/net_check.h"
 #include "formats/tape.h"
+#include "formats/totals.h"
 
 #define FUZZ_RECORDS 65536
 
@@ -22,7 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct tape_writer {
     uint64_t last_ns, records;
-    uint32_t streams, issuers;
+    uint32_t streams, issuers, hosts;
+    struct net_check *check;
+    struct tape_totals totals;
     uint64_t open_ns[FUZZ_RECORDS]; /* arrival of a record that has no end yet; else UINT64_MAX */
     uint32_t stream[FUZZ_RECORDS];
 };
@@ -49,6 +54,32 @@ int tape_writer_issuer(struct tape_writer *w, const char *name, uint32_t *id, st
     fuzz_want(name[0] && w->issuers < TAPE_ISSUERS_MAX, "an issuer has a name");
     *id = w->issuers++;
     return 0;
+}
+
+int tape_writer_host(struct tape_writer *w, const char *name, uint32_t *id, struct err *e)
+{
+    (void)e;
+    fuzz_want(name[0] && w->hosts < NET_HOSTS_MAX, "a host has a name");
+    *id = w->hosts++;
+    return 0;
+}
+
+int tape_writer_net(
+        struct tape_writer *w, const struct net_event *ev, const struct net_conversation *c, struct err *e)
+{
+    struct err why = {0};
+    (void)e;
+    fuzz_want(totals_streams(&w->totals, w->streams, &why) == 0, "memory");
+    int rc = net_check_event(w->check, ev, c, w->hosts, &w->totals, &why);
+    fuzz_want(rc == 0, why.text);
+    w->last_ns = ev->t_ns;
+    w->records++;
+    return 0;
+}
+
+uint32_t tape_writer_conversations(const struct tape_writer *w)
+{
+    return (uint32_t)w->totals.net.conversations;
 }
 
 int tape_writer_add(struct tape_writer *w, const struct block_record *r, uint64_t *ordinal, struct err *e)
@@ -97,9 +128,10 @@ static struct tape_writer fuzz_writer;
 
 int tape_writer_open(struct tape_writer **w, const char *path, const struct tape_info *info, struct err *e)
 {
-    (void)path, (void)info, (void)e;
+    (void)path, (void)info;
     fuzz_writer.last_ns = fuzz_writer.records = 0;
-    fuzz_writer.streams = fuzz_writer.issuers = 0;
+    fuzz_writer.streams = fuzz_writer.issuers = fuzz_writer.hosts = 0;
+    fuzz_want(net_check_open(&fuzz_writer.check, e) == 0, "memory");
     *w = &fuzz_writer;
     return 0;
 }
@@ -123,7 +155,12 @@ int tape_writer_finish(struct tape_writer *w, const char *ended, uint64_t elapse
 
 void tape_writer_close(struct tape_writer *w, bool discard)
 {
-    (void)w, (void)discard;
+    (void)discard;
+    if (!w)
+        return;
+    net_check_close(w->check);
+    w->check = NULL;
+    tape_totals_release(&w->totals);
 }
 
 static inline void fuzz_write(const char *path, const uint8_t *data, size_t size)
@@ -171,6 +208,8 @@ static inline int fuzz_import(const char *format, const uint8_t *data, size_t si
     opts.keep_names = data[0] & 2;
     opts.part.from_ns = data[0] & 4 ? 1000 : 0;
     opts.part.for_ns = data[0] & 8 ? 1000000 : 0;
+    opts.pause_ns = NET_PAUSE_NS;
+    opts.size_bucket_bytes = data[0] & 32 ? 100 : 0;
     opts.window = data[0] & 16 ? 4 : 0;
     fuzz_path(path, 0);
     fuzz_write(path, data + 1, size - 1);

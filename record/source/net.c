@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/source/net.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/units.h"
+#include "formats/host_sys.h"
+#include "formats/import/sorter.h"
+#include "formats/net_packet.h"
+#include "formats/net_pcap.h"
+
+/* Packets of several interfaces, and of several queues of one, are sorted as far as they are apart. */
+#define MARGIN_NS (100 * NS_PER_MS)
+#define WINDOW    65536
+#define READINGS  5
+
+struct interface {
+    char *name, *filter; /* owned; filter NULL: none */
+    struct net_pcap *pcap;
+    uint32_t stream;
+    uint64_t dropped;
+};
+
+struct net_source {
+    struct interface *list;
+    size_t count;
+    const struct net_assembler_options *options;
+    struct tape_writer *w;
+    struct net_assembler *assembler;
+    struct sorter *sorter;
+    uint64_t start_ns, packets, dropped, late;
+    uint64_t taken_ns; /* t of the latest packet that left the sorter */
+    int64_t ahead_ns;  /* CLOCK_MONOTONIC less CLOCK_REALTIME */
+    uint64_t error_ns; /* largest of the conversions so far */
+    bool measured;
+};
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * (int64_t)NS_PER_S + t.tv_nsec;
+}
+
+/* The tightest of a few readings. */
+static void measure(struct net_source *s)
+{
+    int64_t ahead = 0, least = INT64_MAX;
+    for (int i = 0; i < READINGS; i++) {
+        int64_t before = clock_ns(CLOCK_MONOTONIC), real = clock_ns(CLOCK_REALTIME);
+        int64_t after = clock_ns(CLOCK_MONOTONIC);
+        if (after - before < least) {
+            least = after - before;
+            ahead = before + least / 2 - real;
+        }
+    }
+    uint64_t error = (uint64_t)(least / 2) + (s->measured ? (uint64_t)llabs(ahead - s->ahead_ns) : 0);
+    s->error_ns = error > s->error_ns ? error : s->error_ns;
+    s->ahead_ns = ahead;
+    s->measured = true;
+}
+
+/* ---- opening ---- */
+
+static int interface_open(struct interface *f, const char *spec, struct err *e)
+{
+    const char *colon = strchr(spec, ':');
+    f->name = strndup(spec, colon ? (size_t)(colon - spec) : strlen(spec));
+    f->filter = colon && colon[1] ? strdup(colon + 1) : NULL;
+    if (!f->name || (colon && colon[1] && !f->filter))
+        return err_sys(e, ENOMEM, "cannot record '%s'", spec);
+    return net_pcap_open_interface(&f->pcap, f->name, f->filter, e);
+}
+
+int net_source_open(struct net_source **out, const char *const *specs, size_t count,
+        const struct net_assembler_options *options, struct err *e)
+{
+    struct net_source *s = calloc(1, sizeof *s);
+    if (s)
+        s->list = calloc(count, sizeof *s->list);
+    int r = s && s->list ? sorter_open(&s->sorter, sizeof(struct net_packet), WINDOW, e)
+                         : err_sys(e, ENOMEM, "cannot begin to record");
+    for (size_t i = 0; !r && i < count; i++) {
+        s->count = i + 1;
+        r = interface_open(&s->list[i], specs[i], e);
+        for (size_t k = 0; !r && k < i; k++)
+            if (strcmp(s->list[k].name, s->list[i].name) == 0)
+                r = err_set(e, EINVAL, "interface '%s' is named twice", s->list[i].name);
+    }
+    if (r < 0) {
+        net_source_close(s);
+        return r;
+    }
+    s->options = options;
+    measure(s);
+    *out = s;
+    return 0;
+}
+
+void net_source_close(struct net_source *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; s->list && i < s->count; i++) {
+        net_pcap_close(s->list[i].pcap);
+        free(s->list[i].name);
+        free(s->list[i].filter);
+    }
+    free(s->list);
+    sorter_close(s->sorter);
+    net_assembler_close(s->assembler);
+    free(s);
+}
+
+/* Filters name addresses: a tape tells them with the other names only. */
+static int describe(
+        const struct net_source *s, const struct interface *f, struct tape_stream *t, struct err *e)
+{
+    char text[64];
+    int r = 0;
+    static const char *const files[] = {"mtu", "speed", "operstate"};
+    for (size_t i = 0; !r && i < sizeof files / sizeof *files; i++)
+        if (sys_text(text, sizeof text, "/sys/class/net/%s/%s", f->name, files[i]))
+            r = facts_set(&t->device, e, files[i], "%s", text);
+    if (!r && f->filter)
+        r = facts_set(&t->device, e, "filter", "%s", s->options->keep_names ? f->filter : "yes");
+    return r;
+}
+
+int net_source_begin(struct net_source *s, uint64_t start_ns, struct tape_writer *w, struct err *e)
+{
+    int r = net_assembler_open(&s->assembler, s->options, w, e);
+    s->start_ns = start_ns;
+    s->w = w;
+    for (size_t i = 0; !r && i < s->count; i++) {
+        struct tape_stream CLEANUP(tape_stream_release) t = {.kind = TAPE_STREAM_NET};
+        t.name = strdup(s->list[i].name);
+        r = t.name ? describe(s, &s->list[i], &t, e) : err_sys(e, ENOMEM, "cannot begin to record");
+        if (!r)
+            r = tape_writer_stream(w, &t, &s->list[i].stream, e);
+    }
+    return r;
+}
+
+/* ---- packets ---- */
+
+static int leave(struct net_source *s, struct err *e)
+{
+    struct net_packet p;
+    if (!sorter_pop(s->sorter, &p))
+        return 0;
+    s->taken_ns = p.t_ns;
+    int r = net_assembler_take(s->assembler, &p, e);
+    return r < 0 ? r : 1;
+}
+
+static int take(struct net_source *s, const struct interface *f, const struct net_frame *frame, struct err *e)
+{
+    struct net_packet p;
+    int64_t t = (int64_t)frame->unix_ns + s->ahead_ns - (int64_t)s->start_ns;
+    if (t < 0)
+        return 0;
+    enum net_verdict v =
+            net_packet_parse(net_pcap_link(f->pcap), frame->data, frame->captured, frame->wire_bytes, &p);
+    if (v != NET_PACKET_TAKEN) {
+        net_assembler_skip(s->assembler, v);
+        return 0;
+    }
+    s->packets++;
+    p.stream = f->stream;
+    p.t_ns = (uint64_t)t;
+    if (p.t_ns < s->taken_ns) { /* later than the margin: the clock was set, or we were not run for long */
+        p.t_ns = s->taken_ns;
+        s->late++;
+    }
+    int r = sorter_full(s->sorter) ? leave(s, e) : 0;
+    if (r > 0 && p.t_ns < s->taken_ns)
+        p.t_ns = s->taken_ns;
+    return r < 0 ? r : sorter_push(s->sorter, p.t_ns, &p, e);
+}
+
+/* At most WINDOW packets of one before the next one's turn: none starves. */
+static int drain(struct net_source *s, struct err *e)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        struct interface *f = &s->list[i];
+        struct net_frame frame;
+        int more = 1;
+        for (unsigned n = 0; n < WINDOW && (more = net_pcap_next(f->pcap, &frame, e)) == 1; n++) {
+            int r = take(s, f, &frame, e);
+            if (r < 0)
+                return r;
+        }
+        if (more < 0)
+            return more;
+        uint64_t dropped = net_pcap_dropped(f->pcap);
+        if (dropped > f->dropped)
+            tape_writer_lost(s->w, f->stream, dropped - f->dropped);
+        s->dropped += dropped - f->dropped;
+        f->dropped = dropped;
+    }
+    return 0;
+}
+
+static int release(struct net_source *s, uint64_t until_ns, struct err *e)
+{
+    uint64_t next_ns;
+    int r = 0;
+    while (!r && sorter_earliest(s->sorter, &next_ns) && next_ns < until_ns)
+        r = leave(s, e) < 0 ? -1 : 0;
+    return r < 0 ? -e->code : net_assembler_advance(s->assembler, until_ns, e);
+}
+
+int net_source_step(struct net_source *s, struct err *e)
+{
+    measure(s);
+    uint64_t now_ns = (uint64_t)clock_ns(CLOCK_MONOTONIC) - s->start_ns;
+    int r = drain(s, e);
+    return r < 0 ? r : release(s, now_ns > MARGIN_NS ? now_ns - MARGIN_NS : 0, e);
+}
+
+/* The kernel hands a block of packets over when it is full or 10 ms old: the last one is waited for. */
+int net_source_finish(struct net_source *s, uint64_t end_ns, struct err *e)
+{
+    const struct timespec block = {0, 50 * (long)NS_PER_MS};
+    nanosleep(&block, NULL);
+    measure(s);
+    int r = drain(s, e);
+    if (!r)
+        r = release(s, end_ns, e);
+    if (!r)
+        r = net_assembler_finish(s->assembler, end_ns > s->taken_ns ? end_ns : s->taken_ns, e);
+    if (!r)
+        tape_writer_count(s->w, "net_clock_error_ns", s->error_ns);
+    if (!r && s->late)
+        tape_writer_count(s->w, "late_packets", s->late);
+    return r;
+}
+
+uint64_t net_source_packets(const struct net_source *s)
+{
+    return s->packets;
+}
+
+uint64_t net_source_dropped(const struct net_source *s)
+{
+    return s->dropped;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Live capture of conversations on network interfaces, beside the block I/O of the same recording.
+ *
+ * One clock. The kernel stamps packets by CLOCK_REALTIME; block I/O is stamped by CLOCK_MONOTONIC, which a
+ * tape's t = 0 is on. The distance of the two is measured at every step, between two readings of the one, and
+ * a stamp is converted with the measurement that follows its arrival: an error of half of what the readings
+ * take (about 100 ns), and of what the clock was slewed by in one step (at most 500 ppm of 100 ms: 50 us), or
+ * stepped. The largest of both that was seen stands in the tape as the count `net_clock_error_ns`.
+ */
+#ifndef IOTAPE_SOURCE_NET_H
+#define IOTAPE_SOURCE_NET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/base/err.h"
+#include "formats/net_assemble.h"
+#include "formats/tape.h"
+
+struct net_source;
+
+/* Begins to capture. `specs`: INTERFACE[:FILTER] each; borrowed, as `options`. */
+int net_source_open(struct net_source **s, const char *const *specs, size_t count,
+        const struct net_assembler_options *options, struct err *e);
+
+/* t = 0 is `start_ns` of CLOCK_MONOTONIC; packets before it are left out. Adds a stream for each interface.
+ * `w` is borrowed. */
+int net_source_begin(struct net_source *s, uint64_t start_ns, struct tape_writer *w, struct err *e);
+
+/* Takes what has come, and writes what can be written. To be called every NET_SOURCE_STEP_NS. */
+#define NET_SOURCE_STEP_NS UINT64_C(20000000)
+int net_source_step(struct net_source *s, struct err *e);
+
+/* Takes what came up to `end_ns` since the start, and writes all. */
+int net_source_finish(struct net_source *s, uint64_t end_ns, struct err *e);
+
+/* Packets taken, and those that the kernel dropped. */
+uint64_t net_source_packets(const struct net_source *s);
+uint64_t net_source_dropped(const struct net_source *s);
+
+void net_source_close(struct net_source *s); /* NULL is allowed */
+
+#endif
