@@ -66,7 +66,7 @@ struct run_chunk {
     X(lateness_p99_ns)                                                                                       \
     X(lateness_max_ns)                                                                                       \
     X(behind)              /* records issued more than 1 ms after their schedule */                          \
-    X(depth_max)           /* most I/O in flight at once */                                                  \
+    X(depth_max)           /* most I/O in flight at once; with `closed` of those whose latency the tape knows */                                                  \
     X(depth_recorded)      /* the same in the tape, for the part that was replayed */                        \
     X(depth_capped)        /* times that a limit of ours, not the schedule, held an I/O back */              \
     X(starved)             /* times that the engine waited for the tape to be decoded */                     \

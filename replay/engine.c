@@ -2,10 +2,12 @@
 #include "replay/engine.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "formats/base/cleanup.h"
 #include "replay/flight.h"
+#include "replay/own.h"
 #include "replay/pace.h"
 #include "replay/waits.h"
 #include "replay/wake.h"
@@ -24,15 +26,18 @@ struct engine {
     struct engine_result *result;
     struct flight *flight;
     struct waits *waits; /* with `closed` */
+    struct own *own;     /* with `closed` */
     struct pace pace;
     uint64_t wake_ns;  /* with `closed`: what a wake-up takes */
-    uint64_t woken_ns; /* while completions are taken in: how much of that their think times hold already */
+    uint64_t woken_ns; /* while completions are taken in: what of that they had */
     uint64_t start_ns, last_done_ns;
     struct content_write write;
     /* Where the tape is taken from: the block that is being issued (or sorted into groups) and the place in
      * it. */
     struct work *current;
     uint32_t next;
+    unsigned uncounted; /* with `closed`: I/Os in flight that no watermark counts: of unknown latency in the
+                           tape */
     bool feed_ended, cut, capped, starving, overlapping;
     bool held[WORK_BLOCKS]; /* blocks that are here */
     unsigned held_count;
@@ -123,6 +128,19 @@ static int verify(struct engine *en, const struct flight_io *fio, struct err *e)
     return verify_changed(v, io->op, io->offset_bytes, io->len_bytes, &by, whole, e);
 }
 
+/* How long before it was seen an I/O's think time began: what of its latency is the replay's own. */
+static uint64_t own_time_ns(struct engine *en, const struct flight_io *fio)
+{
+    const struct work *w = fio->work;
+    uint32_t stream = w->stream[fio->index];
+    uint64_t own_ns;
+    if (!en->own || fio->io.done_ns)
+        return 0;
+    if (fio->io.op <= BLOCK_WRITE && fio->io.result > 0)
+        own_completed(en->own, stream, w->latency_ns[fio->index]);
+    return own_known_ns(en->own, stream, &own_ns) ? own_ns : en->woken_ns;
+}
+
 static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, struct err *e)
 {
     struct work *w = fio->work;
@@ -132,6 +150,7 @@ static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, s
         en->last_done_ns = done_ns;
     w->latency_ns[i] = done_ns > w->issued_ns[i] ? done_ns - w->issued_ns[i] : 0;
     en->result->two_step += fio->io.two_step;
+    en->uncounted -= en->waits && !w->counts[i];
     enum work_state state = WORK_DONE;
     if (fio->io.result == -EOPNOTSUPP) {
         en->result->unsupported++;
@@ -143,12 +162,37 @@ static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, s
         note_error(en, w, i, EIO);
     }
     int r = en->o->verify ? verify(en, fio, e) : 0;
-    uint64_t woken_ns = fio->io.done_ns ? 0 : en->woken_ns;
+    uint64_t own_ns = own_time_ns(en, fio);
     flight_drop(en->flight, fio);
     if (r == 0)
-        r = note_completed(en, w, i, done_ns > woken_ns ? done_ns - woken_ns : 0, e);
+        r = note_completed(en, w, i, done_ns > own_ns ? done_ns - own_ns : 0, e);
     settle(en, w, i, state);
     return r;
+}
+
+/* Waits for completions: looks for them for a while, then sleeps. Only what slept was woken. */
+static int await(struct engine *en, struct flight_io **done, uint64_t timeout_ns, struct err *e)
+{
+    uint64_t began_ns = pace_now_ns(), now_ns = began_ns;
+    uint64_t poll_ns = en->o->timing == TIMING_ASAP ? 0 : pace_poll_ns(&en->pace);
+    int n = 0;
+    while (n == 0 && now_ns - began_ns < poll_ns && now_ns - began_ns < timeout_ns) {
+        n = flight_reap(en->flight, done, FLIGHT_BATCH, 0, e);
+        if (n == 0)
+            sched_yield();
+        now_ns = pace_now_ns();
+    }
+    en->pace.spun_ns += now_ns - began_ns;
+    if (n == 0 && now_ns - began_ns < timeout_ns) {
+        uint64_t slept_ns = now_ns;
+        n = flight_reap(en->flight, done, FLIGHT_BATCH, timeout_ns - (now_ns - began_ns), e);
+        now_ns = pace_now_ns();
+        slept_ns = now_ns - slept_ns;
+        en->woken_ns = slept_ns < en->wake_ns ? slept_ns : en->wake_ns;
+    }
+    if (n > 0)
+        pace_learn_wait(&en->pace, now_ns - began_ns);
+    return n;
 }
 
 /* Collects what has completed, waiting for the first until timeout_ns have passed. Returns how many, or
@@ -156,13 +200,15 @@ static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, s
 static int reap(struct engine *en, uint64_t timeout_ns, struct err *e)
 {
     struct flight_io *done[FLIGHT_BATCH];
-    /* Only a wait that slept ends with a wake-up. */
-    uint64_t began_ns = timeout_ns && en->wake_ns ? pace_now_ns() : 0;
-    int n = flight_reap(en->flight, done, FLIGHT_BATCH, timeout_ns, e);
+    en->woken_ns = 0;
+    int n = timeout_ns ? await(en, done, timeout_ns, e) : flight_reap(en->flight, done, FLIGHT_BATCH, 0, e);
     if (n <= 0)
         return n;
-    uint64_t now_ns = pace_now_ns(), slept_ns = began_ns ? now_ns - began_ns : 0;
-    en->woken_ns = slept_ns < en->wake_ns ? slept_ns : en->wake_ns;
+    uint64_t now_ns = pace_now_ns();
+    if (en->own) {
+        own_look(en->own, now_ns);
+        waits_own(en->waits, own_share(en->own));
+    }
     for (int i = 0; i < n; i++) {
         int r = complete(en, done[i], now_ns, e);
         if (r < 0)
@@ -284,6 +330,7 @@ static int gather(struct engine *en, uint64_t now_ns, uint64_t *due_ns, struct e
         en->capped = false;
         take(en, w, i, *due_ns);
         flight_put(en->flight, fio);
+        en->uncounted += en->waits && !w->counts[i];
     }
     *due_ns = 0;
     return 0;
@@ -300,8 +347,10 @@ static int submit(struct engine *en, struct err *e)
     if (en->o->progress)
         __atomic_store_n(en->o->progress, *en->o->progress + waiting - (left > 0 ? (unsigned)left : 0),
                 __ATOMIC_RELAXED);
-    if (flight_count(en->flight) > en->result->depth_max)
-        en->result->depth_max = flight_count(en->flight);
+    unsigned depth = flight_count(en->flight);
+    depth -= depth < en->uncounted ? depth : en->uncounted;
+    if (depth > en->result->depth_max)
+        en->result->depth_max = depth;
     return left < 0 ? left : 0;
 }
 
@@ -437,6 +486,8 @@ static int prepare_engine(struct engine *en, struct err *e)
         r = waits_open(&en->waits, o->pool, e);
     if (r == 0 && o->timing == TIMING_CLOSED)
         r = wake_measure(&en->wake_ns, e);
+    if (r == 0 && o->timing == TIMING_CLOSED)
+        r = own_open(&en->own, o->target, o->targets, e);
     if (r == 0 && o->timing != TIMING_ASAP) {
         r = need_current(en, true, e); /* decoding the beginning of the tape makes nothing late */
         r = r < 0 ? r : 0;
@@ -462,6 +513,7 @@ int engine_run(const struct engine_options *o, struct feed *feed, struct engine_
     work_queue_close(&o->pool->done);
     flight_close(en.flight);
     waits_close(en.waits);
+    own_close(en.own);
     result->elapsed_ns = en.last_done_ns;
     result->spun_ns = en.pace.spun_ns;
     result->complete = r == 0 && !en.cut;

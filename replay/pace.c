@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "replay/pace.h"
 
+#include <sched.h>
 #include <sys/prctl.h>
 
 #define MARGIN_MIN_NS 60000
 #define MARGIN_MAX_NS 400000
+/* Longest look for a completion: some times what a sleep and its wake-up take. */
+#define POLL_MAX_NS 50000
 
 void pace_init(struct pace *p)
 {
+    cpu_set_t cpus;
     *p = (struct pace){.margin_ns = 2 * MARGIN_MIN_NS};
+    p->many_cpus = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1;
     prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
@@ -35,4 +40,17 @@ void pace_sleep_until(uint64_t until_ns)
 {
     struct timespec t = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+uint64_t pace_poll_ns(const struct pace *p)
+{
+    return p->many_cpus && p->wait_ns < POLL_MAX_NS ? POLL_MAX_NS : 0;
+}
+
+/* One long wait says little about the next: it counts as twice the limit. */
+void pace_learn_wait(struct pace *p, uint64_t waited_ns)
+{
+    if (waited_ns > 2 * POLL_MAX_NS)
+        waited_ns = 2 * POLL_MAX_NS;
+    p->wait_ns = (7 * p->wait_ns + waited_ns) / 8;
 }

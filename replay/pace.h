@@ -2,16 +2,24 @@
  *
  * Waiting for absolute deadlines: sleep until shortly before, then look at the clock. How long before is
  * learnt from how late sleeps end on this host.
+ *
+ * Waiting for completions: where they come after some microseconds, a sleep and its wake-up would be a large
+ * part of their latency, and idle CPUs make the device itself slower. So they are looked for a while before
+ * sleeping, as the kernel's halt polling does (Documentation/virt/guest-halt-polling.rst), unless they
+ * usually take longer or the only CPU is needed for the work itself.
  */
 #ifndef IOTAPE_PACE_H
 #define IOTAPE_PACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 struct pace {
     uint64_t margin_ns; /* sleeps end this long before a deadline */
     uint64_t spun_ns;   /* spent with a clock in hand */
+    uint64_t wait_ns;   /* for a completion: a moving mean */
+    bool many_cpus;
 };
 
 /* CLOCK_MONOTONIC. */
@@ -22,7 +30,7 @@ static inline uint64_t pace_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Sets this thread's timer slack to 1 ns. */
+/* Sets this thread's timer slack to 1 ns and looks on how many CPUs it may run. */
 void pace_init(struct pace *p);
 
 /* How long to sleep at `now_ns` for a deadline, or 0: too near, spin. */
@@ -30,6 +38,12 @@ uint64_t pace_sleep_ns(const struct pace *p, uint64_t now_ns, uint64_t deadline_
 
 /* Says that a sleep that should have ended at `wanted_ns` ended at `now_ns`. */
 void pace_learn(struct pace *p, uint64_t wanted_ns, uint64_t now_ns);
+
+/* How long to look for a completion before sleeping for it; 0: sleep at once. */
+uint64_t pace_poll_ns(const struct pace *p);
+
+/* Says how long a completion was waited for. */
+void pace_learn_wait(struct pace *p, uint64_t waited_ns);
 
 /* Sleeps; ends early on a signal. */
 void pace_sleep_until(uint64_t until_ns);

@@ -2,17 +2,23 @@
 #include "replay/waits.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE UINT32_MAX
+/* What a group may fall short of its recorded depth and make up for later, summed over its records. */
+#define BALANCE_MAX 64
 
 struct group {
-    uint32_t head, tail;    /* records, as block * WORK_RECORDS + index */
-    uint64_t completed;     /* so far */
-    uint64_t forgotten;     /* times of completions up to this one are no longer kept */
-    uint64_t *time_ns;      /* of completion n at [(n - 1) % room] */
-    uint32_t room;          /* a power of two, or 0 */
+    uint32_t head, tail; /* records, as block * WORK_RECORDS + index */
+    uint64_t completed;  /* so far */
+    uint64_t forgotten;  /* times of completions up to this one are no longer kept */
+    uint64_t *time_ns;   /* of completion n at [(n - 1) % room] */
+    uint32_t room;       /* a power of two, or 0 */
+    uint64_t issued;     /* counting records that were taken */
+    uint64_t depth_max;  /* most that were in flight at the arrival of a record, at the recording, so far */
+    double balance;      /* by how much the depth fell short of the recorded one */
     uint64_t last_issue_ns; /* records of a group keep their order */
     uint64_t ready_ns;      /* of the head, where it is in the heap */
     bool in_heap;
@@ -25,6 +31,7 @@ struct waits {
     uint32_t groups, room, heap_count;
     uint32_t idle; /* groups without a head */
     uint64_t pending;
+    double own_share;
 };
 
 int waits_open(struct waits **out, struct work_pool *pool, struct err *e)
@@ -108,7 +115,18 @@ static uint32_t heap_pop(struct waits *ws)
     return top;
 }
 
-/* Puts the group into the heap where its head's watermark is reached. */
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many were in flight at the recording when the head arrived. */
+static uint64_t depth_then(const struct group *group, uint64_t watermark)
+{
+    return group->issued > watermark ? group->issued - watermark : 0;
+}
+
+/* Puts the group into the heap where its head's watermark is reached, or near enough. */
 static void advance(struct waits *ws, uint32_t g)
 {
     struct group *group = &ws->group[g];
@@ -116,7 +134,12 @@ static void advance(struct waits *ws, uint32_t g)
         return;
     struct work *w = ws->pool->block[group->head / WORK_RECORDS];
     uint32_t i = group->head % WORK_RECORDS;
-    uint64_t watermark = w->watermark[i];
+    uint64_t depth = depth_then(group, w->watermark[i]);
+    if (depth > group->depth_max)
+        group->depth_max = depth;
+    uint64_t balance = group->balance > 0 ? (uint64_t)group->balance : 0;
+    uint64_t ahead = least(least(balance, depth), group->depth_max - depth);
+    uint64_t watermark = w->watermark[i] - least(ahead, w->watermark[i]);
     if (watermark > group->completed)
         return;
     uint64_t reached_ns = 0;
@@ -124,9 +147,9 @@ static void advance(struct waits *ws, uint32_t g)
         reached_ns = group->time_ns[(watermark - 1) & (group->room - 1)];
     uint64_t ready_ns = reached_ns + w->think_ns[i];
     group->ready_ns = ready_ns > group->last_issue_ns ? ready_ns : group->last_issue_ns;
-    /* Watermarks of a group never fall, so earlier times are not asked for again. */
-    if (watermark > group->forgotten + 1)
-        group->forgotten = watermark - 1;
+    /* Recorded watermarks of a group never fall, so times earlier than this are not asked for again. */
+    if (w->watermark[i] > group->forgotten + 1 + BALANCE_MAX)
+        group->forgotten = w->watermark[i] - 1 - BALANCE_MAX;
     heap_push(ws, g);
 }
 
@@ -164,11 +187,24 @@ bool waits_first(const struct waits *ws, struct work **w, uint32_t *i, uint64_t 
     return true;
 }
 
+/* The head is issued: how the depth that it meets compares with the recorded one. */
+static void note_issued(struct waits *ws, struct group *group)
+{
+    struct work *w = ws->pool->block[group->head / WORK_RECORDS];
+    uint32_t i = group->head % WORK_RECORDS;
+    double depth = (double)(group->issued - group->completed) * (1 - ws->own_share);
+    group->balance += (double)depth_then(group, w->watermark[i]) - depth;
+    group->balance = fmax(-BALANCE_MAX, fmin(BALANCE_MAX, group->balance));
+    if (w->counts[i])
+        group->issued++;
+}
+
 void waits_take(struct waits *ws)
 {
     uint32_t g = heap_pop(ws);
     struct group *group = &ws->group[g];
     group->last_issue_ns = group->ready_ns;
+    note_issued(ws, group);
     group->head = ws->pool->block[group->head / WORK_RECORDS]->next[group->head % WORK_RECORDS];
     ws->pending--;
     if (group->head == NONE) {
@@ -203,6 +239,11 @@ int waits_completed(struct waits *ws, uint32_t g, uint64_t at_ns, struct err *e)
     group->time_ns[group->completed++ & (group->room - 1)] = at_ns;
     advance(ws, g);
     return 0;
+}
+
+void waits_own(struct waits *ws, double share)
+{
+    ws->own_share = share;
 }
 
 uint64_t waits_pending(const struct waits *ws)
