@@ -167,7 +167,7 @@ static int depth_next(void *state, struct profile *p, struct err *e)
     uint64_t horizon_ns = d->flight.horizon_ns;
     (void)e;
     d->first_pass = false;
-    if (horizon_ns <= p->elapsed_ns) {
+    if (horizon_ns != UINT64_MAX && horizon_ns <= p->elapsed_ns) {
         advance(d, p, horizon_ns - 1);
         d->from_ns = horizon_ns;
         flight_reset(&d->flight);

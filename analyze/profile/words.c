@@ -155,7 +155,7 @@ void words_values(struct out *o, const char *name, const struct profile_values *
 {
     char text[UNITS_TEXT_BYTES];
     out_printf(o, "  %-13s%12s", name, units_duration(v->min, text));
-    out_printf(o, "%12s", units_duration((uint64_t)(v->mean + 0.5), text));
+    out_printf(o, "%12s", units_duration(v->mean < 0x1p63 ? (uint64_t)(v->mean + 0.5) : v->max, text));
 #define CELL(field, q)                                                                                       \
     out_printf(o, "%12s", v->count < select_least(q) ? "-" : units_duration(v->field, text));
     PROFILE_QUANTILES(CELL)
