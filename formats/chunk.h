@@ -31,6 +31,7 @@ extern const struct chunk_spec chunk_spec_late;   /* struct late_chunk */
 extern const struct chunk_spec chunk_spec_result; /* struct run_chunk */
 extern const struct chunk_spec chunk_spec_net;    /* struct net_chunk, without its conversations */
 extern const struct chunk_spec chunk_spec_conversation;
+extern const struct chunk_spec chunk_spec_exchange; /* struct run_exchanges */
 
 /* Completions that came long after their arrival was written: element i completes record `record[i]`, all of
  * them in the one chunk that begins with record `first`. */
@@ -43,6 +44,7 @@ struct late_chunk {
 };
 
 struct run_chunk;
+struct run_exchanges;
 
 /* Conversations `first` and following. */
 struct conversation_chunk {
@@ -65,6 +67,8 @@ int chunk_net_alloc(struct net_chunk *c, uint32_t count, struct err *e);
 void chunk_net_release(struct net_chunk *c); /* leaves its conversations alone */
 int chunk_conversation_alloc(struct conversation_chunk *c, uint32_t count, struct err *e);
 void chunk_conversation_release(struct conversation_chunk *c);
+int chunk_exchange_alloc(struct run_exchanges *c, uint32_t count, struct err *e);
+void chunk_exchange_release(struct run_exchanges *c);
 
 /* The same for arrays that have room for *cap records (0: none, and *c is zero) and shall have it for
  * `count`. What they held is lost. */
@@ -73,6 +77,7 @@ int chunk_late_room(struct late_chunk *c, uint32_t *cap, uint32_t count, struct 
 int chunk_result_room(struct run_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
 int chunk_net_room(struct net_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
 int chunk_conversation_room(struct conversation_chunk *c, uint32_t *cap, uint32_t count, struct err *e);
+int chunk_exchange_room(struct run_exchanges *c, uint32_t *cap, uint32_t count, struct err *e);
 
 /* The arrays in the order of the columns. */
 void chunk_block_arrays(const struct block_chunk *c, void *arrays[COLUMNS_MAX]);
@@ -80,6 +85,7 @@ void chunk_late_arrays(const struct late_chunk *c, void *arrays[COLUMNS_MAX]);
 void chunk_result_arrays(const struct run_chunk *c, void *arrays[COLUMNS_MAX]);
 void chunk_net_arrays(const struct net_chunk *c, void *arrays[COLUMNS_MAX]);
 void chunk_conversation_arrays(const struct conversation_chunk *c, void *arrays[COLUMNS_MAX]);
+void chunk_exchange_arrays(const struct run_exchanges *c, void *arrays[COLUMNS_MAX]);
 
 struct chunk_encoder;
 

@@ -162,3 +162,56 @@ int chunk_result_room(struct run_chunk *c, uint32_t *cap, uint32_t count, struct
         *cap = room;
     return r;
 }
+
+/* ---- exchanges of a replay ---- */
+
+static const struct column_spec exchange_columns[] = {
+        {"conversation", 4, COLUMN_VALUE, false},
+        {"kind", 1, COLUMN_VALUE, false},
+        {"error", 2, COLUMN_VALUE, false},
+        {"event", 8, COLUMN_DELTA, false},
+        {"sent_bytes", 8, COLUMN_VALUE, false},
+        {"received_bytes", 8, COLUMN_VALUE, false},
+        {"issued_ns", 8, COLUMN_DELTA, false},
+        {"scheduled_ns", 8, COLUMN_LAG, false},
+        {"latency_ns", 8, COLUMN_VALUE, false},
+};
+const struct chunk_spec chunk_spec_exchange = {"repetition", exchange_columns, COUNT(exchange_columns)};
+
+void chunk_exchange_arrays(const struct run_exchanges *c, void *arrays[COLUMNS_MAX])
+{
+    void *list[] = {c->conversation, c->kind, c->error, c->event, c->sent_bytes, c->received_bytes,
+            c->issued_ns, c->scheduled_ns, c->latency_ns};
+    memcpy(arrays, list, sizeof list);
+}
+
+int chunk_exchange_alloc(struct run_exchanges *c, uint32_t count, struct err *e)
+{
+    const struct array a[] = {ARRAY(c->event), ARRAY(c->scheduled_ns), ARRAY(c->issued_ns),
+            ARRAY(c->latency_ns), ARRAY(c->sent_bytes), ARRAY(c->received_bytes), ARRAY(c->conversation),
+            ARRAY(c->error), ARRAY(c->kind)};
+    *c = (struct run_exchanges){0};
+    return arrays_alloc(a, COUNT(a), count, e);
+}
+
+void chunk_exchange_release(struct run_exchanges *c)
+{
+    void *list[COLUMNS_MAX];
+    chunk_exchange_arrays(c, list);
+    for (size_t i = 0; i < COUNT(exchange_columns); i++)
+        free(list[i]);
+    *c = (struct run_exchanges){0};
+}
+
+int chunk_exchange_room(struct run_exchanges *c, uint32_t *cap, uint32_t count, struct err *e)
+{
+    if (count <= *cap)
+        return 0;
+    chunk_exchange_release(c);
+    *cap = 0;
+    uint32_t room = arrays_room_for(count);
+    int r = chunk_exchange_alloc(c, room, e);
+    if (!r)
+        *cap = room;
+    return r;
+}

@@ -11,8 +11,9 @@ enum member_kind member_kind(const char *name)
     static const struct {
         const char *folder;
         enum member_kind kind;
-    } folders[] = {{"dict/", MEMBER_DICT}, {"block/", MEMBER_BLOCK}, {"late/", MEMBER_LATE}, {"conversation/", MEMBER_CONVERSATION}, {"net/", MEMBER_NET},
-            {"result/", MEMBER_RESULT}, {"repetition/", MEMBER_REPETITION}};
+    } folders[] = {{"dict/", MEMBER_DICT}, {"block/", MEMBER_BLOCK}, {"late/", MEMBER_LATE},
+            {"conversation/", MEMBER_CONVERSATION}, {"net/", MEMBER_NET}, {"result/", MEMBER_RESULT},
+            {"exchange/", MEMBER_EXCHANGE}, {"repetition/", MEMBER_REPETITION}};
     if (strcmp(name, CONTAINER_FIRST) == 0)
         return MEMBER_INFO;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)

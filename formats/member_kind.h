@@ -13,6 +13,7 @@ enum member_kind {
     MEMBER_CONVERSATION, /* conversation/NNNNNNNN.msgpack.zst */
     MEMBER_NET,        /* net/NNNNNNNN.msgpack.zst */
     MEMBER_RESULT,     /* result/NNNNNNNN.msgpack.zst */
+    MEMBER_EXCHANGE,   /* exchange/NNNNNNNN.msgpack.zst */
     MEMBER_REPETITION, /* repetition/NNNNNN.msgpack */
     MEMBER_OTHER,      /* of a later version: verified, not read */
 };

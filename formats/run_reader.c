@@ -17,14 +17,17 @@ struct run_reader {
     struct run_info info;
     struct dict dict;
     char *ended;
-    uint64_t results, results_expected, repetitions_expected;
+    uint64_t results, results_expected, repetitions_expected, exchanges_count, exchanges_expected;
     struct run_repetition *repetitions;
     size_t repetition_count, repetition_cap;
     size_t *chunks; /* members */
     size_t chunk_count, chunk_cap, next;
+    size_t *exchange_chunks; /* members */
+    size_t exchange_chunk_count, exchange_chunk_cap, next_exchange;
     struct chunk_decoder *decoder;
     struct run_chunk chunk;
-    uint32_t room;
+    struct run_exchanges exchanges;
+    uint32_t room, exchange_room;
     struct bytes buf;
 };
 
@@ -81,6 +84,37 @@ static int load_results(struct run_reader *r, size_t m, struct err *e)
     if (bad)
         return bad;
     bad = decode_results(r, body, container_member(r->container, m)->size_bytes, e);
+    return bad ? container_blame(r->container, m, e) : 0;
+}
+
+static int decode_exchanges(struct run_reader *r, const uint8_t *body, size_t len, struct err *e)
+{
+    void *arrays[COLUMNS_MAX];
+    uint64_t repetition;
+    uint32_t count;
+    struct run_exchanges *x = &r->exchanges;
+    int bad = chunk_decode(r->decoder, &chunk_spec_exchange, body, len, &repetition, &count, e);
+    if (!bad)
+        bad = chunk_exchange_room(x, &r->exchange_room, count, e);
+    if (bad)
+        return bad;
+    chunk_exchange_arrays(x, arrays);
+    x->repetition = (uint32_t)repetition;
+    x->count = count;
+    bad = chunk_decode_columns(r->decoder, &chunk_spec_exchange, arrays, e);
+    bool known = repetition && repetition <= UINT32_MAX;
+    for (uint32_t i = 0; !bad && i < count; i++)
+        known = known && x->kind[i] < RUN_EXCHANGE_KINDS;
+    return bad || known ? bad : err_set(e, EBADMSG, "has an exchange of an unknown repetition or kind");
+}
+
+static int load_exchanges(struct run_reader *r, size_t m, struct err *e)
+{
+    const uint8_t *body;
+    int bad = container_read(r->container, m, &r->buf, &body, e);
+    if (bad)
+        return bad;
+    bad = decode_exchanges(r, body, container_member(r->container, m)->size_bytes, e);
     return bad ? container_blame(r->container, m, e) : 0;
 }
 
@@ -145,6 +179,26 @@ static int open_results(struct run_reader *r, size_t m, struct err *e)
     return 0;
 }
 
+static int open_exchanges(struct run_reader *r, size_t m, struct err *e)
+{
+    int bad = grow((void **)&r->exchange_chunks, r->exchange_chunk_count, &r->exchange_chunk_cap,
+            sizeof *r->exchange_chunks, e);
+    if (!bad && !container_finished(r->container) && !(bad = load_exchanges(r, m, e))) {
+        struct member_extent found = {.first = r->exchanges.repetition, .count = r->exchanges.count};
+        container_set_extent(r->container, m, &found);
+    }
+    if (bad)
+        return bad;
+    const struct member_extent *x = &container_member(r->container, m)->extent;
+    if (!x->count || x->count > RUN_CHUNK_RECORDS || !x->first || x->first > UINT32_MAX) {
+        err_set(e, EBADMSG, "cannot hold %" PRIu64 " exchanges", x->count);
+        return container_blame(r->container, m, e);
+    }
+    r->exchanges_count += x->count;
+    r->exchange_chunks[r->exchange_chunk_count++] = m;
+    return 0;
+}
+
 static int read_repetition(struct value map, struct run_repetition *rep, struct err *e)
 {
     if (!value_is_map(map))
@@ -180,6 +234,8 @@ static int open_member(struct run_reader *r, size_t m, struct err *e)
         return open_dict(r, m, e);
     case MEMBER_RESULT:
         return open_results(r, m, e);
+    case MEMBER_EXCHANGE:
+        return open_exchanges(r, m, e);
     case MEMBER_REPETITION:
         return open_repetition(r, m, e);
     default:
@@ -196,7 +252,8 @@ static int open_totals(struct run_reader *r, struct err *e)
         return r->ended ? 0 : err_sys(e, ENOMEM, "cannot open '%s'", container_path(r->container));
     }
     if (!value_uint(value_get(t, "results"), &r->results_expected) ||
-            !value_uint(value_get(t, "repetitions"), &r->repetitions_expected))
+            !value_uint(value_get(t, "repetitions"), &r->repetitions_expected) ||
+            !value_get_uint(t, "exchanges", &r->exchanges_expected))
         bad = err_set(e, EBADMSG, "totals are malformed");
     if (!bad)
         bad = describe_read_text(value_get(t, "ended"), FACTS_TEXT_MAX, &r->ended, e);
@@ -212,7 +269,8 @@ static int open_all(struct run_reader *r, struct err *e)
     for (size_t m = 1; !bad && m < container_count(r->container); m++)
         bad = open_member(r, m, e);
     if (!bad && container_finished(r->container) &&
-            (r->results != r->results_expected || r->repetition_count != r->repetitions_expected))
+            (r->results != r->results_expected || r->repetition_count != r->repetitions_expected ||
+                    r->exchanges_count != r->exchanges_expected))
         bad = err_set(e, EBADMSG, "%s: index: totals do not match the members", container_path(r->container));
     return bad;
 }
@@ -240,12 +298,14 @@ void run_reader_close(struct run_reader *r)
     container_close(r->container);
     chunk_decoder_close(r->decoder);
     chunk_result_release(&r->chunk);
+    chunk_exchange_release(&r->exchanges);
     bytes_release(&r->buf);
     dict_release(&r->dict);
     run_info_release(&r->info);
     free(r->ended);
     free(r->repetitions);
     free(r->chunks);
+    free(r->exchange_chunks);
     free(r);
 }
 
@@ -304,10 +364,28 @@ int run_reader_next(struct run_reader *r, const struct run_chunk **c, struct err
     return 1;
 }
 
+int run_reader_next_exchanges(struct run_reader *r, const struct run_exchanges **c, struct err *e)
+{
+    if (r->next_exchange == r->exchange_chunk_count)
+        return 0;
+    size_t m = r->exchange_chunks[r->next_exchange];
+    int bad = load_exchanges(r, m, e);
+    if (bad)
+        return bad;
+    const struct member_extent *x = &container_member(r->container, m)->extent;
+    if (r->exchanges.count != x->count || r->exchanges.repetition != x->first) {
+        err_set(e, EBADMSG, "holds other exchanges than the index says");
+        return container_blame(r->container, m, e);
+    }
+    r->next_exchange++;
+    *c = &r->exchanges;
+    return 1;
+}
+
 int run_reader_rewind(struct run_reader *r, struct err *e)
 {
     (void)e;
-    r->next = 0;
+    r->next = r->next_exchange = 0;
     return 0;
 }
 
@@ -317,6 +395,9 @@ int run_reader_seek(struct run_reader *r, uint32_t repetition, struct err *e)
     for (r->next = 0; r->next < r->chunk_count; r->next++)
         if (container_member(r->container, r->chunks[r->next])->extent.first == repetition)
             break;
+    for (r->next_exchange = 0; r->next_exchange < r->exchange_chunk_count; r->next_exchange++)
+        if (container_member(r->container, r->exchange_chunks[r->next_exchange])->extent.first == repetition)
+            break;
     return 0;
 }
 
@@ -324,13 +405,17 @@ int run_reader_verify(struct run_reader *r, struct err *e)
 {
     const uint8_t *body;
     const struct run_chunk *c = NULL;
+    const struct run_exchanges *x = NULL;
     int bad = container_finished(r->container) ? container_verify_end(r->container, e) : 0;
     for (size_t m = 0; !bad && m < container_count(r->container); m++)
         bad = container_read(r->container, m, &r->buf, &body, e);
-    r->next = 0;
+    r->next = r->next_exchange = 0;
     if (!bad)
         while ((bad = run_reader_next(r, &c, e)) == 1)
             continue;
-    r->next = 0;
+    if (!bad)
+        while ((bad = run_reader_next_exchanges(r, &x, e)) == 1)
+            continue;
+    r->next = r->next_exchange = 0;
     return bad;
 }

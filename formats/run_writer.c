@@ -20,8 +20,8 @@ struct run_writer {
     struct container_writer *container;
     struct chunk_encoder *encoder;
     size_t stream_count;
-    unsigned chunk_count, repetition_count;
-    uint64_t results;
+    unsigned chunk_count, exchange_chunks, repetition_count;
+    uint64_t results, exchanges;
 };
 
 static int write_streams(struct run_writer *w, const struct tape_stream *streams, size_t count, struct err *e)
@@ -118,6 +118,28 @@ int run_writer_add(struct run_writer *w, const struct run_chunk *c, struct err *
     return r;
 }
 
+int run_writer_add_exchanges(struct run_writer *w, const struct run_exchanges *c, struct err *e)
+{
+    const struct bytes *body;
+    void *arrays[COLUMNS_MAX];
+    char name[ARCHIVE_NAME_BYTES];
+    if (!c->count || c->count > RUN_CHUNK_RECORDS || !c->repetition)
+        return err_set(e, EINVAL, "a chunk of %u exchanges of repetition %u", c->count, c->repetition);
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->kind[i] >= RUN_EXCHANGE_KINDS)
+            return err_set(e, EINVAL, "an exchange of unknown kind");
+    chunk_exchange_arrays(c, arrays);
+    int r = chunk_encode(w->encoder, &chunk_spec_exchange, arrays, c->repetition, c->count, &body, e);
+    if (r < 0)
+        return r;
+    snprintf(name, sizeof name, "exchange/%08u.msgpack.zst", w->exchange_chunks++);
+    struct member_extent extent = {c->repetition, c->count, c->issued_ns[0], c->issued_ns[c->count - 1]};
+    r = container_add(w->container, name, body, &extent, e);
+    if (!r)
+        w->exchanges += c->count;
+    return r;
+}
+
 int run_writer_repetition(struct run_writer *w, const struct run_repetition *rep, struct err *e)
 {
     static const struct {
@@ -151,13 +173,17 @@ int run_writer_finish(struct run_writer *w, const char *ended, struct err *e)
 {
     CLEANUP(bytes_release) struct bytes totals = {0};
     struct packer p = {.out = &totals};
-    pack_map(&p, 3);
+    pack_map(&p, w->exchanges ? 4 : 3);
     pack_str(&p, "ended");
     pack_str(&p, ended);
     pack_str(&p, "results");
     pack_uint(&p, w->results);
     pack_str(&p, "repetitions");
     pack_uint(&p, w->repetition_count);
+    if (w->exchanges) {
+        pack_str(&p, "exchanges");
+        pack_uint(&p, w->exchanges);
+    }
     int r = packer_end(&p, e);
     return r < 0 ? r : container_finish(w->container, &totals, e);
 }

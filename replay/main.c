@@ -6,7 +6,9 @@
 
 #include "formats/base/opts.h"
 #include "replay/guard.h"
+#include "replay/net_command.h"
 #include "replay/outputs.h"
+#include "replay/peer/serve.h"
 #include "replay/preview.h"
 #include "replay/readback.h"
 #include "replay/repeat.h"
@@ -66,6 +68,16 @@ static int run(const struct settings *settings, struct err *e)
     return r;
 }
 
+static int serve(const struct settings *s, struct err *e)
+{
+    struct serve_options o = {.listen = s->listen,
+            .conversations_max = s->serve_max_conversations,
+            .bytes_max = s->serve_max_bytes,
+            .duration_max_ns = s->serve_max_duration_ns,
+            .memory_max_bytes = s->serve_max_memory_bytes};
+    return serve_stdio(&o, e);
+}
+
 int main(int argc, char **argv)
 {
     struct settings settings;
@@ -74,7 +86,11 @@ int main(int argc, char **argv)
     if (outcome != OPTS_RUN)
         return outcome == OPTS_EXIT_OK ? 0 : 2;
     catch_signals();
-    int r = settings.verify_only ? readback_only(&settings, &stop_requested, &e) : run(&settings, &e);
+    int r = settings.serve         ? serve(&settings, &e)
+            : settings.verify_only ? readback_only(&settings, &stop_requested, &e)
+            : settings.peer && settings.to_count + settings.map_count == 0
+                    ? net_command(&settings, &stop_requested, &e)
+                    : run(&settings, &e);
     if (r < 0) {
         settings_report(&e);
         return 1;

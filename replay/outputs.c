@@ -45,19 +45,12 @@ static const char *path_of(const struct target *t)
     return strncmp(t->url, "aio:", 4) == 0 ? t->url + 4 : t->url;
 }
 
-static int check_output(const struct session *s, size_t index, struct err *e)
+int outputs_check_one(const char *output, const char *tape, struct err *e)
 {
-    const char *output = s->side[index].output;
     struct stat st;
     enum tape_kind kind;
-    if (same_file(output, s->settings.tape))
+    if (same_file(output, tape))
         return err_set(e, EINVAL, "output '%s' is the tape", output);
-    for (size_t i = 0; i < index; i++)
-        if (same_file(output, s->side[i].output))
-            return err_set(e, EINVAL, "output '%s' is given twice", output);
-    for (size_t i = 0; i < s->targets; i++)
-        if (same_file(output, path_of(s->target[i].target)))
-            return err_set(e, EINVAL, "output '%s' is a target", output);
     if (stat(output, &st) < 0)
         return 0;
     if (!S_ISREG(st.st_mode))
@@ -68,6 +61,18 @@ static int check_output(const struct session *s, size_t index, struct err *e)
     return kind == TAPE_KIND_RUN || st.st_size == 0
                    ? 0
                    : err_set(e, EEXIST, "output '%s' exists and is no run; nothing is written", output);
+}
+
+static int check_output(const struct session *s, size_t index, struct err *e)
+{
+    const char *output = s->side[index].output;
+    for (size_t i = 0; i < index; i++)
+        if (same_file(output, s->side[i].output))
+            return err_set(e, EINVAL, "output '%s' is given twice", output);
+    for (size_t i = 0; i < s->targets; i++)
+        if (same_file(output, path_of(s->target[i].target)))
+            return err_set(e, EINVAL, "output '%s' is a target", output);
+    return outputs_check_one(output, s->settings.tape, e);
 }
 
 /* Under two names it would be made twice, and each would have what the other one wrote. */

@@ -11,4 +11,7 @@
 /* Refuses an output that is the tape, a target or another output, and one that exists and is no run. */
 int outputs_check(const struct session *s, struct err *e);
 
+/* The same for an output that goes with no target. */
+int outputs_check_one(const char *output, const char *tape, struct err *e);
+
 #endif

@@ -156,6 +156,24 @@ static const struct opt options[] = {
                 NULL},
         {"overwrite-recorded-disk", 0, OPT_FLAG, AT(overwrite_recorded_disk), NULL,
                 "replay even onto the disk that the tape was recorded from", NULL, NULL},
+        {"peer", 0, OPT_STR, AT(peer), "[USER@]HOST",
+                "replay conversations with this host (see Conversations)", NULL, NULL},
+        {"rsh", 0, OPT_STR, AT(rsh), "COMMAND", "reaches it: a remote shell (default ssh)", NULL, NULL},
+        {"listen", 0, OPT_STR, AT(listen), "ADDRESS[:PORT]",
+                "where the other end listens for data, and data go to", NULL, NULL},
+        {"threads", 0, OPT_U64, AT(threads), "N", "of each end, for conversations (default 1)", NULL, NULL},
+        {"peer-program", 0, OPT_STR, AT(peer_program), "PATH",
+                "what iotape-replay is called there (default iotape-replay)", NULL, NULL},
+        {"serve", 0, OPT_FLAG, AT(serve), NULL, "be the other end: what --peer starts", NULL, NULL},
+        {"stdio", 0, OPT_FLAG, AT(stdio), NULL, "serve the client at standard input and output", NULL, NULL},
+        {"serve-max-conversations", 0, OPT_U64, AT(serve_max_conversations), "N",
+                "open at once (default 65536)", NULL, NULL},
+        {"serve-max-bytes", 0, OPT_SIZE, AT(serve_max_bytes), "SIZE",
+                "sent and received in all (default 1Ti)", NULL, NULL},
+        {"serve-max-duration", 0, OPT_DURATION, AT(serve_max_duration_ns), "TIME",
+                "of the whole replay (default 24h)", NULL, NULL},
+        {"serve-max-memory", 0, OPT_SIZE, AT(serve_max_memory_bytes), "SIZE",
+                "for events and conversations (default 256Mi)", NULL, NULL},
         {.name = NULL},
 };
 
@@ -229,7 +247,7 @@ static const char *const sections[] = {"Storage across the network",
         "was flushed, or written with FUA, must be there; what was written after the last flush, or failed, "
         "may "
         "be old or new. Each whole repetition ends with a flush.",
-        "Exit status",
+        "Conversations", settings_conversations_text, "Exit status",
         "0: all was replayed. 1: it failed, I/O failed more often than --max-errors, or a signal (Ctrl-C) "
         "cut it short; "
         "what was measured is kept in the run, which says so. 2: usage.",
@@ -240,8 +258,10 @@ static const struct opt_spec spec = {
         .usage = "TAPE --to TARGET -o FILE.run [OPTION...]\n"
                  "TAPE --to TARGET -o A.run --to TARGET -o B.run [OPTION...]\n"
                  "TAPE --map STREAM=TARGET --map STREAM=TARGET -o FILE.run [OPTION...]\n"
-                 "TAPE --to TARGET --verify-only FILE.run",
-        .summary = "replay recorded block I/O on other storage and measure it",
+                 "TAPE --to TARGET --verify-only FILE.run\n"
+                 "TAPE --peer [USER@]HOST -o FILE.run [OPTION...]\n"
+                 "--serve --stdio [--listen ADDRESS] [--serve-max-...]",
+        .summary = "replay recorded block I/O and conversations elsewhere and measure them",
         .opts = options,
         .word = set_tape,
         .sections = sections,
@@ -254,9 +274,12 @@ void settings_report(const struct err *e)
 
 static int check(const struct settings *s, struct err *e)
 {
+    int r = settings_check_net(s, e);
+    if (r < 0 || s->serve)
+        return r;
     if (!s->tape)
         return err_set(e, EINVAL, "no tape is given");
-    if (s->to_count + s->map_count == 0)
+    if (s->to_count + s->map_count == 0 && !s->peer)
         return err_set(e, EINVAL, "no target is given (--to)");
     if (s->verify_only && (s->out_count || s->recipe.verify || s->dry_run || s->read_only))
         return err_set(e, EINVAL, "--verify-only goes without -o, --verify, --dry-run and --read-only");
@@ -300,7 +323,14 @@ int settings_parse(struct settings *s, int argc, char **argv)
             .depth = NOT_GIVEN,
             .seed = 1,
             .group = DEPEND_STREAM,
-            .stall_timeout_ns = 30 * NS_PER_S};
+            .stall_timeout_ns = 30 * NS_PER_S,
+            .rsh = "ssh",
+            .peer_program = "iotape-replay",
+            .threads = 1,
+            .serve_max_conversations = 65536,
+            .serve_max_bytes = UINT64_C(1) << 40,
+            .serve_max_duration_ns = 24 * 3600 * NS_PER_S,
+            .serve_max_memory_bytes = UINT64_C(256) << 20};
     char targets[4096];
     const char *all[2 + sizeof sections / sizeof *sections] = {"Targets", targets};
     memcpy(all + 2, sections, sizeof sections);

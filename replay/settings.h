@@ -41,6 +41,13 @@ struct settings {
     const char *verify_only;      /* a run; NULL without --verify-only */
     uint64_t stall_timeout_ns;
     bool overwrite_data, overwrite_recorded_disk;
+
+    /* conversations */
+    const char *peer; /* [user@]host; NULL: none are replayed */
+    const char *rsh, *listen, *peer_program;
+    uint64_t threads;
+    bool serve, stdio; /* this is the other end */
+    uint64_t serve_max_conversations, serve_max_bytes, serve_max_duration_ns, serve_max_memory_bytes;
 };
 
 /* Parses; outcome as opts_parse gives it. All strings point into argv. */
@@ -50,5 +57,13 @@ void settings_report(const struct err *e);
 
 /* Every option that changes the work; `timing` must be decided. */
 int settings_describe(const struct settings *s, struct facts *f, struct err *e);
+
+/* ---- settings_net.c ---- */
+
+/* What is wrong with the options of conversations, alone or with others. */
+int settings_check_net(const struct settings *s, struct err *e);
+/* As settings_describe, of a replay of conversations alone, and what is added with them. */
+int settings_describe_net(const struct settings *s, struct facts *f, struct err *e);
+extern const char settings_conversations_text[];
 
 #endif
