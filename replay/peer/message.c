@@ -38,7 +38,7 @@ static const struct form {
         [MESSAGE_STOP] = {"stop", CLIENT, MEASURED | IN(IDLE), 0, 0, false, {0}},
         [MESSAGE_RESULTS] = {"results", SERVER, IN(DRAINING) | IN(STOPPING), RESULTS_NUMBERS, 1, false,
                 {MESSAGE_LATENESS_MAX * 16, 0}},
-        [MESSAGE_REFUSED] = {"refused", SERVER, IN(MET) | AFTER_MET, 0, 0, true, {0}},
+        [MESSAGE_REFUSED] = {"refused", SERVER, IN(START) | IN(MET) | AFTER_MET, 0, 0, true, {0}},
         [MESSAGE_ALIVE] = {"alive", CLIENT | SERVER, AFTER_MET, 0, 0, false, {0}},
         [MESSAGE_BYE] = {"bye", CLIENT, IN(IDLE), 0, 0, false, {0}},
 };
