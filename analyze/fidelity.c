@@ -37,7 +37,7 @@ const char *left_out(const struct result *r, enum tape_kind kind)
 
 bool fidelity_behind(const struct run_repetition *r)
 {
-    return (double)r->behind > BEHIND_SHARE * (double)r->records;
+    return (double)r->behind > BEHIND_SHARE * (double)(r->records + r->net_messages);
 }
 
 /* ---- sums and extremes over the counted repetitions of a side ---- */
@@ -99,7 +99,7 @@ static void add_repetition(struct summary *s, const struct result *result, uint6
 {
     const struct run_repetition *r = &result->summary;
     double late_ns = (double)r->lateness_p99_ns;
-    s->records += r->records;
+    s->records += r->records + r->net_messages;
     s->behind += r->behind;
     s->is_behind |= fidelity_behind(r);
     s->is_late |= late_ns > (double)LATE_NS && late_ns > LATE_SHARE * mean_ns(result);

@@ -11,12 +11,14 @@
 
 /* Operations that have percentiles. */
 #define MEASURED_OPS (BLOCK_FLUSH + 1)
+/* And behind them, exchanges and connects of conversations (of all streams together only). */
+#define MEASURED     (MEASURED_OPS + RUN_EXCHANGE_KINDS)
 /* How many results are taken in one sweep over the records: of all streams, of single ones. */
 #define LANES_MAX   5
 #define ALL_STREAMS UINT32_MAX
 
 struct lane {
-    struct select *select[MEASURED_OPS];
+    struct select *select[MEASURED];
     struct result *result;
     uint32_t stream;
 };
@@ -48,7 +50,7 @@ int measure_open(struct measure **out, bool by_stream, struct err *e)
         return err_sys(e, ENOMEM, "cannot measure");
     m->by_stream = by_stream;
     for (m->open_lanes = 0; m->open_lanes < (by_stream ? LANES_MAX : 1); m->open_lanes++)
-        for (int op = 0; op < MEASURED_OPS; op++) {
+        for (int op = 0; op < MEASURED; op++) {
             int rc = select_open(&m->lanes[m->open_lanes].select[op], quantile_fractions, QUANTILES, e);
             if (rc < 0) {
                 measure_close(m);
@@ -62,7 +64,7 @@ int measure_open(struct measure **out, bool by_stream, struct err *e)
 void measure_close(struct measure *m)
 {
     for (size_t i = 0; m && i < LANES_MAX; i++)
-        for (int op = 0; op < MEASURED_OPS; op++)
+        for (int op = 0; op < MEASURED; op++)
             select_close(m->lanes[i].select[op]);
     free(m);
 }
@@ -74,20 +76,28 @@ static void add_lane(struct measure *m, uint32_t stream, struct result *result)
     struct lane *lane = &m->lanes[m->lane_count++];
     lane->stream = stream;
     lane->result = result;
-    for (int op = 0; op < MEASURED_OPS; op++)
+    for (int op = 0; op < MEASURED; op++)
         select_reset(lane->select[op]);
+}
+
+static struct op_result *measured(struct lane *lane, unsigned what)
+{
+    return what < MEASURED_OPS ? &lane->result->ops[what] : &lane->result->exchanges[what - MEASURED_OPS];
+}
+
+static void add_up(struct op_result *o, uint64_t bytes, uint64_t time_ns)
+{
+    o->count++;
+    o->bytes += bytes;
+    o->sum_ns += (double)time_ns;
+    if (time_ns > o->max_ns)
+        o->max_ns = time_ns;
 }
 
 static void lane_add(struct lane *lane, bool first_pass, unsigned op, uint64_t len_bytes, uint64_t time_ns)
 {
-    if (first_pass) {
-        struct op_result *o = &lane->result->ops[op];
-        o->count++;
-        o->bytes += len_bytes;
-        o->sum_ns += (double)time_ns;
-        if (time_ns > o->max_ns)
-            o->max_ns = time_ns;
-    }
+    if (first_pass)
+        add_up(&lane->result->ops[op], len_bytes, time_ns);
     if (op < MEASURED_OPS)
         select_add(lane->select[op], time_ns);
 }
@@ -106,13 +116,13 @@ static bool measure_next(struct measure *m)
 {
     bool more = false;
     for (size_t i = 0; i < m->lane_count; i++)
-        for (int op = 0; op < MEASURED_OPS; op++)
+        for (int op = 0; op < MEASURED; op++)
             more |= select_next(m->lanes[i].select[op]);
     m->first_pass = false;
     for (size_t i = 0; i < m->lane_count && !more; i++)
-        for (int op = 0; op < MEASURED_OPS; op++)
+        for (unsigned op = 0; op < MEASURED; op++)
             for (size_t q = 0; q < QUANTILES; q++)
-                m->lanes[i].result->ops[op].quantile_ns[q] = select_value(m->lanes[i].select[op], q);
+                measured(&m->lanes[i], op)->quantile_ns[q] = select_value(m->lanes[i].select[op], q);
     return more;
 }
 
@@ -246,13 +256,33 @@ static void run_chunk_add(struct measure *m, const struct run_chunk *c, enum tim
     }
 }
 
+static void exchanges_add(struct measure *m, const struct run_exchanges *c, enum timing timing)
+{
+    for (size_t k = 0; k < m->lane_count; k++) {
+        struct lane *lane = &m->lanes[k];
+        for (uint32_t i = 0; lane->stream == ALL_STREAMS && i < c->count; i++) {
+            uint64_t ns = c->latency_ns[i];
+            if (c->error[i])
+                continue;
+            if (timing == TIMING_RECORDED)
+                ns += c->issued_ns[i] - c->scheduled_ns[i];
+            if (m->first_pass)
+                add_up(&lane->result->exchanges[c->kind[i]], c->received_bytes[i], ns);
+            select_add(lane->select[MEASURED_OPS + c->kind[i]], ns);
+        }
+    }
+}
+
 static int run_pass(
         struct run_reader *r, struct measure *m, uint32_t repetition, enum timing timing, struct err *e)
 {
     const struct run_chunk *c;
+    const struct run_exchanges *x;
     int rc = run_reader_seek(r, repetition, e);
     while (rc >= 0 && (rc = run_reader_next(r, &c, e)) > 0 && c->repetition == repetition)
         run_chunk_add(m, c, timing);
+    while (rc >= 0 && (rc = run_reader_next_exchanges(r, &x, e)) > 0 && x->repetition == repetition)
+        exchanges_add(m, x, timing);
     return rc;
 }
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/metrics_net.h"
+#include "analyze/metrics_net_list.h"
 #include "analyze/select.h"
 
 const double quantile_fractions[QUANTILES] = {0.5, 0.95, 0.99, 0.999};
@@ -12,6 +14,9 @@ const double quantile_fractions[QUANTILES] = {0.5, 0.95, 0.99, 0.999};
 #define RECORDED (1U << TIMING_RECORDED)
 #define ASAP     (1U << TIMING_ASAP)
 #define ALL      METRIC_TIMINGS_ALL
+/* Where disks are replayed, too, their metric is the primary one. */
+#define NET_PRIMARY      0
+#define NET_PRIMARY_MEAN 0
 
 /* Latency or response time of one operation: what, of which operation, which percentile, p99 or beyond. */
 #define TIME(op_name, stat, op_number, quantity_, quantile_, tail_)                                          \
@@ -54,6 +59,7 @@ static const struct metric own[] = {
         TIME("flush", "mean", BLOCK_FLUSH, QUANTITY_MEAN, 0, false),
         TIME("flush", "p99", BLOCK_FLUSH, QUANTITY_QUANTILE, QUANTILE_P99, true),
         {.name = "host_cpu_per_io", .unit = "us", .quantity = QUANTITY_CPU, .timings = ALL},
+        NET_METRICS,
 };
 const struct metrics metrics_own = {own, sizeof own / sizeof *own};
 
@@ -73,6 +79,8 @@ const char *metric_name(const struct metric *m, enum timing timing)
 
 enum block_op metric_op(const struct metric *m)
 {
+    if (m->net)
+        return BLOCK_OPS;
     switch (m->quantity) {
     case QUANTITY_IO_TIME:
     case QUANTITY_ELAPSED:
@@ -146,7 +154,9 @@ enum metric_state metric_value(const struct metric *m, const struct result *r, d
 {
     if (m->quantity == QUANTITY_STATED)
         return stated_value(r->stated[m->index], value);
-    const struct op_result *op = &r->ops[m->op];
+    if (m->quantity >= QUANTITY_NET_ELAPSED)
+        return metrics_net_value(m, &r->summary, value);
+    const struct op_result *op = m->net ? &r->exchanges[m->exchange] : &r->ops[m->op];
     double elapsed_s = (double)r->summary.elapsed_ns / 1e9;
     switch (m->quantity) {
     case QUANTITY_IO_TIME:

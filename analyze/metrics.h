@@ -36,6 +36,7 @@ struct op_result {
 struct result {
     struct run_repetition summary;
     struct op_result ops[BLOCK_OPS];
+    struct op_result exchanges[RUN_EXCHANGE_KINDS]; /* `bytes`: of answers */
     const double *stated; /* by metric.index, in the metric's unit; NAN where not measured, INFINITY for a
                              percentile with too few I/Os behind it; NULL but for foreign results */
 };
@@ -51,6 +52,16 @@ enum quantity {
     QUANTITY_MAX,
     QUANTITY_CPU,    /* the host's busy time an I/O, less what pacing spun away */
     QUANTITY_STATED, /* result.stated[index] */
+    /* Of conversations, both ends: metrics_net.c. */
+    QUANTITY_NET_ELAPSED,
+    QUANTITY_NET_BANDWIDTH, /* received at both ends, at the responders', at the initiators' */
+    QUANTITY_NET_BANDWIDTH_THERE,
+    QUANTITY_NET_BANDWIDTH_HERE,
+    QUANTITY_NET_CONVERSATIONS,
+    QUANTITY_NET_MESSAGES,
+    QUANTITY_NET_CPU_HERE, /* of each process, for a GB received at both ends; of both, for a message */
+    QUANTITY_NET_CPU_THERE,
+    QUANTITY_NET_CPU_MESSAGE,
 };
 
 struct metric {
@@ -59,6 +70,8 @@ struct metric {
     enum quantity quantity;
     enum block_op op; /* see metric_op */
     enum quantile quantile;
+    bool net; /* of conversations; MEAN, QUANTILE and MAX are then of `exchange` in place of `op` */
+    enum run_exchange_kind exchange;
     size_t index;        /* of QUANTITY_STATED */
     bool more_is_better; /* a rate; else a time or a cost */
     unsigned timings;    /* bits of 1 << enum timing: where it is a result and not an input */

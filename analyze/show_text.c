@@ -142,6 +142,20 @@ void show_tape_text(const char *path, const struct tape_reader *r, struct out *o
     put_facts(o, "counts", &t->counts, "    ");
 }
 
+static void put_conversations(struct out *o, const struct run_repetition *s)
+{
+    char elapsed[UNITS_TEXT_BYTES], there[UNITS_TEXT_BYTES], here[UNITS_TEXT_BYTES];
+    if (!s->net_conversations && !s->net_errors)
+        return;
+    out_printf(o, "    %" PRIu64 " conversations in %s, %" PRIu64 " messages, %s to there, %s to here",
+            s->net_conversations, units_duration(s->net_elapsed_ns, elapsed), s->net_messages,
+            units_size(s->net_there_bytes, there), units_size(s->net_here_bytes, here));
+    out_printf(o,
+            ", %" PRIu64 " at once, %" PRIu64 " segments sent again, %" PRIu64 " datagrams lost, %" PRIu64
+            " failed, %" PRIu64 " strangers\n",
+            s->net_open_max, s->net_retransmits, s->net_datagrams_lost, s->net_errors, s->net_strangers);
+}
+
 static void put_repetition(struct out *o, const struct run_repetition *s)
 {
     char elapsed[UNITS_TEXT_BYTES], read[UNITS_TEXT_BYTES], written[UNITS_TEXT_BYTES], late[UNITS_TEXT_BYTES];
@@ -156,6 +170,7 @@ static void put_repetition(struct out *o, const struct run_repetition *s)
     if (why)
         out_printf(o, "; not counted (%s)", why);
     out_text(o, "\n");
+    put_conversations(o, s);
 }
 
 static void put_fidelity(struct out *o, const struct run_reader *r)

@@ -7,6 +7,7 @@
 
 #include "analyze/foreign.h"
 #include "analyze/measure.h"
+#include "analyze/metrics_net.h"
 #include "analyze/same_work.h"
 #include "formats/base/cleanup.h"
 
@@ -73,6 +74,21 @@ static void close_measure(struct measure **m)
     measure_close(*m);
 }
 
+/* True where no side has block I/O, and a run has conversations. */
+static bool of_conversations(const struct workload *w)
+{
+    bool conversations = false;
+    for (size_t i = 0; i < w->count; i++) {
+        const struct source *s = w->sources[i];
+        for (size_t k = 0; k < s->result_count; k++) {
+            if (s->results[k].summary.records)
+                return false;
+            conversations = conversations || s->results[k].summary.net_conversations;
+        }
+    }
+    return conversations;
+}
+
 static int measure_workload(struct workload *w, struct measure *m, struct err *e)
 {
     const struct source *const *sources = (const struct source *const *)w->sources;
@@ -82,9 +98,10 @@ static int measure_workload(struct workload *w, struct measure *m, struct err *e
         rc = same_work_timing(sources, w->count, &w->timing, &depend, e);
     if (rc == 0 && w->sources[0]->kind == TAPE_KIND_NONE)
         return foreign_align(w->sources, w->count, &w->metrics, e);
-    w->metrics = metrics_own;
     for (size_t i = 0; i < w->count && rc == 0; i++)
         rc = measure_source(m, w->sources[i], w->timing, depend, e);
+    if (rc == 0)
+        w->metrics = of_conversations(w) ? metrics_net : metrics_own;
     return rc;
 }
 
@@ -126,7 +143,7 @@ void workloads_release(struct workloads *w)
         free(w->list[i].name);
         free(w->list[i].sources);
         free(w->list[i].system);
-        if (w->list[i].metrics.list != metrics_own.list)
+        if (w->list[i].metrics.list != metrics_own.list && w->list[i].metrics.list != metrics_net.list)
             foreign_metrics_release(&w->list[i].metrics);
     }
     free(w->list);
