@@ -49,12 +49,14 @@ int settings_check_net(const struct settings *s, struct err *e)
         return s->listen ? err_set(e, EINVAL, "--listen goes with --peer or --serve") : 0;
     if (s->threads < 1 || s->threads > FLOW_THREADS_MAX)
         return err_set(e, EINVAL, "--threads must be 1 to %d", FLOW_THREADS_MAX);
+    if (s->to_count + s->map_count)
+        return err_set(e, EINVAL, "--peer and --to (or --map) in one command: not yet; replay one after the other");
     if (s->from_ns || s->for_ns)
         return err_set(e, EINVAL, "--from and --for do not go with --peer");
-    if (s->to_count + s->map_count == 0 && s->out_count > 1)
+    if (s->out_count > 1)
         return err_set(e, EINVAL, "--peer goes with one output (-o)");
-    if (s->to_count + s->map_count == 0 && (s->verify_only || s->recipe.verify))
-        return err_set(e, EINVAL, "--verify is of disks, and no target is given (--to)");
+    if ((s->verify_only || s->recipe.verify))
+        return err_set(e, EINVAL, "--verify is of disks, not of conversations");
     return 0;
 }
 
