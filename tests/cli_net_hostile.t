@@ -58,7 +58,8 @@ dies() { # dies NAME TEXT COMMAND...
     rm -f "$tmp/d.run"
     timeout 60 "$replay" "$tmp/t.tape" --peer $net_b --rsh "ip netns exec $net_ns_b" --peer-program "$BUILD/iotape-replay" \
         --listen $net_b --stall-timeout 2s -o "$tmp/d.run" 2>"$tmp/d.err" & local pid=$!
-    sleep 1.5
+    wait_for 20 connected
+    sleep 1
     "$@"
     wait $pid
     is $? 1 "$name: exit status"
@@ -66,6 +67,7 @@ dies() { # dies NAME TEXT COMMAND...
     [ "$(net_field "$tmp/d.run" complete)" = 0 ] && [ "$(net_exchanges "$tmp/d.run" | wc -l)" -gt 5 ]
     ok $? "$name: what was measured is kept"
 }
+connected() { ip netns exec "$net_ns_a" ss -Htn state established dst $net_b | grep -q .; }
 kill_other_end() { kill -9 "$(ip netns pids "$net_ns_b" | head -1)"; }
 dies "the other end is killed" "'$net_b'.* was ended by signal 9|broke" kill_other_end
 cut_cable() { ip -n "$net_ns_b" link set veth0 down; }

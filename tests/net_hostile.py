@@ -91,7 +91,7 @@ class Serve:
 
     def peak_kib(self):
         with open(f"/proc/{self.p.pid}/status") as f:
-            return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
+            return next((int(line.split()[1]) for line in f if line.startswith("VmHWM")), 0)  # 0: it has ended
 
 
 def say(good, name, what=""):
