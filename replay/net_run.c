@@ -117,6 +117,7 @@ int net_step(struct net *n, struct err *e)
     if (ppoll(p, 2, &t, NULL) < 0 && errno != EINTR)
         return err_sys(e, errno, "cannot wait for the other end");
     flow_noticed(n->flow);
+    flow_tick(n->flow);
     int r = listen_to(n, e);
     if (r == 0)
         r = flow_failure(n->flow, e);

@@ -222,6 +222,15 @@ bool flow_finished(const struct flow *f)
     return atomic_load(&f->ended) && atomic_load(&f->start_ns) && atomic_load(&f->convs_open) == 0;
 }
 
+void flow_tick(struct flow *f)
+{
+    uint64_t now_ns = pace_now_ns();
+    if (now_ns < f->ticked_ns + FLOW_TICK_NS)
+        return;
+    f->ticked_ns = now_ns;
+    wake_all(f);
+}
+
 int flow_failure(struct flow *f, struct err *e)
 {
     pthread_mutex_lock(&f->lock);

@@ -22,6 +22,7 @@
 #define FLOW_THREADS_MAX 64
 #define FLOW_RESULTS_MAX 4096
 #define FLOW_PORTS_MAX   8
+#define FLOW_TICK_NS     250000000u
 
 /* What was measured of one connect or exchange, at the initiators' end. An exchange is a send of the
  * initiator and what the responder sends when it has seen it and before it sees more; its latency is from the
@@ -87,6 +88,8 @@ int flow_fd(const struct flow *f);
 void flow_noticed(struct flow *f);
 uint64_t flow_done(const struct flow *f); /* events */
 bool flow_finished(const struct flow *f); /* flow_end was called and all is done */
+/* To be called every FLOW_TICK_NS or so: threads that wait look for conversations that wait in vain. */
+void flow_tick(struct flow *f);
 /* 0, or -errno and what failed. */
 int flow_failure(struct flow *f, struct err *e);
 /* Where began_before conversations have all been opened, before flow_go. */

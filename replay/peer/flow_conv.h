@@ -130,6 +130,7 @@ struct flow {
     _Atomic uint64_t allowed;  /* own events before this number may be done */
     _Atomic uint64_t done, convs_open, unsettled, errors;
     atomic_bool ended, stop;
+    uint64_t ticked_ns;   /* the caller's */
     pthread_mutex_t lock; /* of the results and of `failure` */
     int failed;
     struct err failure;

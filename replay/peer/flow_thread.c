@@ -12,7 +12,7 @@
 
 #define EVENTS_AT_ONCE 256
 #define INBOX          UINT64_MAX /* in place of a conversation's number */
-#define LONGEST_NS     (NS_PER_S / 4)
+#define FOREVER        UINT64_MAX
 
 /* ---- what others say ---- */
 
@@ -148,8 +148,8 @@ static void take_notes(struct flow_thread *t)
 static int wait_ns(struct flow_thread *t, struct epoll_event *list, uint64_t ns)
 {
     struct timespec ts = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
-    if (ns == 0)
-        return epoll_wait(t->epoll_fd, list, EVENTS_AT_ONCE, 0);
+    if (ns == 0 || ns == FOREVER) /* without a timer: that costs a microsecond for each message */
+        return epoll_wait(t->epoll_fd, list, EVENTS_AT_ONCE, ns == 0 ? 0 : -1);
     if (!t->no_pwait2) {
         int n = epoll_pwait2(t->epoll_fd, list, EVENTS_AT_ONCE, &ts, NULL);
         if (n >= 0 || errno != ENOSYS)
@@ -165,18 +165,17 @@ static int wait_ns(struct flow_thread *t, struct epoll_event *list, uint64_t ns)
 static int wait_ready(struct flow_thread *t, struct epoll_event *list)
 {
     const struct timer *first = timers_first(&t->timers);
+    if (!first)
+        return wait_ns(t, list, FOREVER); /* others wake it: flow_tick */
     uint64_t before_ns = pace_now_ns();
-    uint64_t due_ns = first ? first->due_ns : UINT64_MAX;
-    if (due_ns <= before_ns)
+    if (first->due_ns <= before_ns)
         return wait_ns(t, list, 0);
-    uint64_t sleep_ns = due_ns == UINT64_MAX ? LONGEST_NS : pace_sleep_ns(&t->pace, before_ns, due_ns);
-    if (sleep_ns > LONGEST_NS)
-        sleep_ns = LONGEST_NS;
+    uint64_t sleep_ns = pace_sleep_ns(&t->pace, before_ns, first->due_ns);
     int n = wait_ns(t, list, sleep_ns);
     uint64_t now_ns = pace_now_ns();
     if (sleep_ns == 0)
         t->pace.spun_ns += now_ns - before_ns;
-    else if (n == 0 && sleep_ns < LONGEST_NS)
+    else if (n == 0)
         pace_learn(&t->pace, before_ns + sleep_ns, now_ns);
     return n;
 }
@@ -185,7 +184,9 @@ static int wait_ready(struct flow_thread *t, struct epoll_event *list)
 
 static void fire_timers(struct flow_thread *t)
 {
-    struct timer *first;
+    struct timer *first = timers_first(&t->timers);
+    if (!first)
+        return;
     uint64_t until_ns = pace_now_ns(); /* what sets itself again for now has its turn after the sockets */
     while ((first = timers_first(&t->timers)) && first->due_ns <= until_ns) {
         struct conv *c = (struct conv *)first;
@@ -230,7 +231,6 @@ void *flow_thread_main(void *context)
         int n = wait_ready(t, list);
         handle(t, list, n);
         fire_timers(t);
-        t->now_ns = pace_now_ns();
         watch(t);
     }
     return NULL;

@@ -10,7 +10,7 @@
 #include "formats/base/units.h"
 #include "replay/peer/flow_conv.h"
 
-#define LOOK_NS (NS_PER_S / 4)
+#define LOOK_NS FLOW_TICK_NS
 
 /* How long the other end may take before it does what is expected next. */
 static uint64_t allowance_ns(const struct flow *f, const struct conv *c)
@@ -69,7 +69,7 @@ void watch(struct flow_thread *t)
     char what[200];
     if (t->now_ns < t->watch_ns + LOOK_NS)
         return;
-    t->watch_ns = t->now_ns;
+    t->watch_ns = t->now_ns = pace_now_ns();
     if (!atomic_load(&f->start_ns))
         return;
     for (size_t i = 0; i < t->buckets; i++) {

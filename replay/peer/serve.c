@@ -203,6 +203,7 @@ static int look_after(struct server *s, struct err *e)
     if (!s->flow)
         return 0;
     flow_noticed(s->flow);
+    flow_tick(s->flow);
     if (!s->failed_told && flow_failure(s->flow, &failure) < 0) {
         s->failed_told = true;
         r = talk_tell(&s->talk, MESSAGE_FAILED, failure.text, e);
