@@ -6,8 +6,10 @@
 
 #define MARGIN_MIN_NS 60000
 #define MARGIN_MAX_NS 400000
-/* Longest look for a completion: some times what a sleep and its wake-up take. */
-#define POLL_MAX_NS 50000
+/* How long to look for a completion, and up to which mean wait that is worth its CPU. The second is the
+ * kernel's own default for halt polling. */
+#define POLL_NS      50000
+#define POLL_WAIT_NS 200000
 
 void pace_init(struct pace *p)
 {
@@ -44,13 +46,13 @@ void pace_sleep_until(uint64_t until_ns)
 
 uint64_t pace_poll_ns(const struct pace *p)
 {
-    return p->many_cpus && p->wait_ns < POLL_MAX_NS ? POLL_MAX_NS : 0;
+    return p->many_cpus && p->wait_ns < POLL_WAIT_NS ? POLL_NS : 0;
 }
 
 /* One long wait says little about the next: it counts as twice the limit. */
 void pace_learn_wait(struct pace *p, uint64_t waited_ns)
 {
-    if (waited_ns > 2 * POLL_MAX_NS)
-        waited_ns = 2 * POLL_MAX_NS;
+    if (waited_ns > 2 * POLL_WAIT_NS)
+        waited_ns = 2 * POLL_WAIT_NS;
     p->wait_ns = (7 * p->wait_ns + waited_ns) / 8;
 }
