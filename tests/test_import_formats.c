@@ -306,6 +306,8 @@ static void part(void **state)
     assert_int_equal(tape_reader_stream_count(c.reader), 1);
 }
 
+#define CSV "t_ns,stream,issuer,op,flags,offset_bytes,len_bytes,latency_ns,error\n"
+
 static const struct {
     const char *text, *wanted;
 } refused[] = {
@@ -326,6 +328,18 @@ static const struct {
         {"1,512,1,read,8,9\n", "may be spc or vscsistats: say which with --format"},
         {"  8,0 3 1 0.000000001 697 Q R 1 + 8 [x]\n  8,0 3 1 zz 697 Q R 1 + 8 [x]\n", "x':2: time 'zz'"},
         {"  8,0 3 1 0.000000001 697 Q R 1 + 8 [x]\n  8,0 3\n", "x':2: 2 fields"},
+        /* Times of 2^63 ns and more, from the begin or, where they count from an epoch, apart. */
+        {CSV "5,a,p,read,,0,1,,\n18446744073709551615,a,p,read,,0,1,,\n",
+                "x':3: with the time 18446744073709551615 ns the trace would last 2^63 ns"},
+        {CSV "9223372036854775808,a,p,read,,0,1,,\n", "x':2: with the time 9223372036854775808 ns"},
+        {CSV "5,a,p,read,,0,1,9223372036854775808,\n", "x':2: latency 9223372036854775808 ns is 2^63 ns"},
+        {CSV "5,a,p,read,,0,1,18446744073709551615,\n", "x':2: latency 18446744073709551615 ns is 2^63 ns"},
+        {"1,R,0,1,18446744073709551\n1,R,0,1,10\n", "x':2: with the time 10000 ns the trace would last"},
+        {"128166372003061629,u,0,Read,0,1,92233720368547759\n", "x':1: latency 9223372036854775900 ns"},
+        {"fio version 3 iolog\n0 d read 0 1\n9223372036854776 d write 0 1\n",
+                "x':3: the time 9223372036854776000 ns is 2^63 ns"},
+        {"  8,0 3 1 0.5 697 Q R 1 + 8 [x]\n  8,0 3 2 9223372037.5 697 Q R 1 + 8 [x]\n",
+                "x':2: with the time 9223372037500000000 ns"},
 };
 
 static void refusals(void **state)
@@ -348,6 +362,20 @@ static void skip_bad(void **state)
     assert_int_equal(c.count, 3);
     case_record(&c, 2, 3000, BLOCK_READ, 0, 9, 1, NO);
     assert_string_equal(case_counted(&c, "bad"), "4");
+}
+
+/* The largest times that are kept, and what --skip-bad does with larger ones: none goes silently. */
+static void latest_times(void **state)
+{
+    (void)state;
+    c.opts.skip_bad = true;
+    import_text(CSV "0,a,p,read,,0,1,,\n9223372036854775807,a,p,read,,1,1,9223372036854775807,\n"
+                    "9223372036854775808,a,p,read,,2,1,,\n18446744073709551615,a,p,read,,3,1,,\n"
+                    "9223372036854775807,a,p,write,,4,1,9223372036854775808,\n");
+    assert_int_equal(c.count, 2);
+    case_record(&c, 1, INT64_MAX, BLOCK_READ, 0, 1, 1, INT64_MAX);
+    assert_int_equal(c.elapsed_ns, INT64_MAX);
+    assert_string_equal(case_counted(&c, "bad"), "3");
 }
 
 /* Equal times keep their order; earlier ones move to their place, and are counted. */
@@ -390,6 +418,7 @@ int main(void)
             TEST(part),
             TEST(refusals),
             TEST(skip_bad),
+            TEST(latest_times),
             TEST(out_of_order),
     };
     return cmocka_run_group_tests_name("import_formats", tests, NULL, NULL);

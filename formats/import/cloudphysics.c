@@ -105,8 +105,9 @@ static int times_of(const struct layout *l, const uint8_t *at, struct block_reco
             __builtin_mul_overflow(response_us, NS_PER_US, &r->latency_ns))
         return err_set(e, EBADMSG, "time %" PRIu64 " us or response time %" PRIu64 " us is too large",
                 get64(at + l->time), response_us);
-    if (!l->response)
-        r->latency_ns = TAPE_UNKNOWN;
+    if (l->response)
+        return flow_check_latency(r->latency_ns, e);
+    r->latency_ns = TAPE_UNKNOWN;
     return 0;
 }
 

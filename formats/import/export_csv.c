@@ -39,6 +39,8 @@ static int outcome(const struct csv_row *row, struct block_record *r, struct err
     r->latency_ns = TAPE_UNKNOWN;
     if (row->len[LATENCY])
         rc = number_whole(row->cell[LATENCY], "latency", &r->latency_ns, e);
+    if (!rc && row->len[LATENCY])
+        rc = flow_check_latency(r->latency_ns, e);
     if (!rc && row->len[ERROR])
         rc = number_whole(row->cell[ERROR], "error", &error, e);
     if (!rc && error > UINT16_MAX)

@@ -22,6 +22,7 @@
 #include "formats/import/fio_latency.h"
 #include "formats/import/flow.h"
 #include "formats/import/number.h"
+#include "formats/import/sorter.h"
 
 #define HEADER   "fio version 3 iolog"
 #define HEADER_2 "fio version 2 iolog"
@@ -142,6 +143,8 @@ static int line_take(struct flow *f, char *text, struct block_record *r, struct 
     if (rc)
         return rc;
     uint64_t t_ns = fio->version == 2 ? fio->waited_ns : l.t_ns;
+    if (t_ns >= SORTER_SPAN_NS)
+        return err_set(e, EBADMSG, "the time %" PRIu64 " ns is 2^63 ns (292 years) or more", t_ns);
     if (t_ns > f->seen_ns)
         f->seen_ns = t_ns;
     if (l.action->kind == WAIT || l.action->kind == FILE_ACTION)

@@ -149,6 +149,8 @@ static int entry_of(const struct csv_row *row, struct entry *n, struct err *e)
     if (!rc)
         rc = number_whole(row->cell[LATENCY], "latency", &n->latency_ns, e);
     if (!rc)
+        rc = flow_check_latency(n->latency_ns, e);
+    if (!rc)
         rc = number_whole(row->cell[DIRECTION], "direction", &direction, e);
     if (!rc && direction >= sizeof ops)
         rc = err_set(e, EBADMSG, "direction '%.64s' is none of 0, 1, 2", row->cell[DIRECTION]);

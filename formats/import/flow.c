@@ -71,6 +71,13 @@ int flow_check_range(const struct block_record *r, struct err *e)
     return 0;
 }
 
+int flow_check_latency(uint64_t latency_ns, struct err *e)
+{
+    if (latency_ns >= SORTER_SPAN_NS)
+        return err_set(e, EBADMSG, "latency %" PRIu64 " ns is 2^63 ns (292 years) or more", latency_ns);
+    return 0;
+}
+
 static int blame_line(const struct flow_file *file, struct err *e)
 {
     return err_prefix(e, "'%s':%" PRIu64, file->in.path, file->in.line);
@@ -235,6 +242,8 @@ int flow_run(const struct flow_format *format, const char *const *paths, size_t 
     CLEANUP(flow_release) struct flow f = {.format = format, .opts = opts, .out = out};
     int rc = sorter_open(&f.sorter, sizeof(struct block_record), import_window(opts), e);
 
+    if (!rc && !format->absolute)
+        sorter_from_zero(f.sorter);
     if (!rc && format->issuer)
         rc = import_out_issuer(out, format->issuer, &f.issuer, e);
     if (!rc)

@@ -81,6 +81,9 @@ int flow_next_row(struct flow *f, struct flow_file *file, struct block_record *r
 /* -EBADMSG where the end of a range lies beyond 64 bits. */
 int flow_check_range(const struct block_record *r, struct err *e);
 
+/* -EBADMSG where a latency that the trace gives is not below SORTER_SPAN_NS. */
+int flow_check_latency(uint64_t latency_ns, struct err *e);
+
 /* Whether the first lines of a file's head are rows of `columns` cells, of which each is described by one
  * letter of `kinds`: n a whole number, d a decimal one, w a word of letters, x anything; a row may have more
  * cells where `more`. A first line that is no such row may be a heading. */

@@ -38,7 +38,7 @@ struct import_out {
     struct out_count counts[COUNTS];
     size_t stream_count, stream_cap, issuer_count, issuer_cap, count_count;
     uint32_t tape_streams;
-    uint64_t end_ns; /* of the part */
+    uint64_t end_ns; /* of the part; UINT64_MAX: it has none */
     uint64_t lost, elapsed_ns;
     bool seen;       /* a record, whether in the part or not */
     bool *only_seen; /* one for each of part->only */
@@ -181,7 +181,7 @@ static int issuer_in_tape(struct import_out *o, struct out_issuer *n, struct err
 
 bool import_out_is_past(const struct import_out *o, uint64_t t_ns)
 {
-    return t_ns >= o->end_ns;
+    return o->end_ns != UINT64_MAX && t_ns >= o->end_ns;
 }
 
 int import_out_add(struct import_out *o, const struct block_record *r, uint64_t *ordinal, struct err *e)
@@ -192,7 +192,7 @@ int import_out_add(struct import_out *o, const struct block_record *r, uint64_t 
     int rc = 0;
 
     o->seen = true;
-    if (!s->wanted || r->t_ns < o->part->from_ns || r->t_ns >= o->end_ns) {
+    if (!s->wanted || r->t_ns < o->part->from_ns || import_out_is_past(o, r->t_ns)) {
         if (ordinal)
             *ordinal = UINT64_MAX;
         return 0;

@@ -57,6 +57,8 @@ static int take_row(struct flow *f, const struct csv_row *row, struct block_reco
     if (!rc)
         rc = number_scaled(row->cell[RESPONSE], "response time", UNIT_NS, &r->latency_ns, e);
     if (!rc)
+        rc = flow_check_latency(r->latency_ns, e);
+    if (!rc)
         rc = flow_check_range(r, e);
     if (!rc)
         rc = stream_of(f, row, &r->stream, e);

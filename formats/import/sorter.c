@@ -2,6 +2,7 @@
 #include "formats/import/sorter.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ struct sorter {
     uint32_t *free_slots;
     struct entry *fifo, *heap; /* what came in order; what did not (the earliest first) */
     size_t fifo_head, fifo_count, heap_count;
-    uint64_t serial, latest_ns, left_ns, disorder;
+    uint64_t serial, earliest_ns, latest_ns, left_ns, disorder;
 };
 
 #define SLOTS_FIRST 256
@@ -40,10 +41,16 @@ int sorter_open(struct sorter **out, size_t item_bytes, size_t window, struct er
     if (!s)
         return err_sys(e, ENOMEM, "cannot sort by time");
     s->item_bytes = item_bytes;
+    s->earliest_ns = UINT64_MAX;
     for (s->window = 1; s->window < window;)
         s->window *= 2;
     *out = s;
     return 0;
+}
+
+void sorter_from_zero(struct sorter *s)
+{
+    s->earliest_ns = 0;
 }
 
 static size_t held(const struct sorter *s)
@@ -116,20 +123,33 @@ static struct entry heap_pop(struct sorter *s)
     return top;
 }
 
-int sorter_push(struct sorter *s, uint64_t t_ns, const void *item, struct err *e)
+/* Also keeps the earliest time; the latest one is the caller's. */
+static int check_time(struct sorter *s, uint64_t t_ns, struct err *e)
 {
-    struct entry n = {t_ns, s->serial, 0};
+    uint64_t from = t_ns < s->earliest_ns ? t_ns : s->earliest_ns;
+    uint64_t to = t_ns > s->latest_ns ? t_ns : s->latest_ns;
 
+    if (to - from >= SORTER_SPAN_NS)
+        return err_set(e, EBADMSG,
+                "with the time %" PRIu64 " ns the trace would last 2^63 ns (292 years) or more", t_ns);
     if (t_ns < s->left_ns)
         return err_set(e, EBADMSG,
                 "the time goes back further than can be sorted (%zu records; --sort-window N sorts more at "
                 "once, --skip-bad leaves such records out)",
                 s->window);
-    if (held(s) == s->slots) {
-        int rc = grow(s, e);
-        if (rc)
-            return rc;
-    }
+    s->earliest_ns = from;
+    return 0;
+}
+
+int sorter_push(struct sorter *s, uint64_t t_ns, const void *item, struct err *e)
+{
+    struct entry n = {t_ns, s->serial, 0};
+    int rc = check_time(s, t_ns, e);
+
+    if (rc == 0 && held(s) == s->slots)
+        rc = grow(s, e);
+    if (rc)
+        return rc;
     n.slot = s->free_slots[s->slots - 1 - held(s)];
     s->serial++;
     memcpy(s->items + n.slot * s->item_bytes, item, s->item_bytes);

@@ -14,14 +14,24 @@
 
 struct sorter;
 
-/* Items are `item_bytes` long; at most `window`, rounded up to a power of two, are held. */
+/* The times of one trace span less (292 years), and a latency is shorter: so the end of an I/O, counted from
+ * the trace's begin, never exceeds 64 bits. */
+#define SORTER_SPAN_NS (UINT64_C(1) << 63)
+
+/* Items are `item_bytes` long; at most `window`, rounded up to a power of two, are held.
+ */
 int sorter_open(struct sorter **s, size_t item_bytes, size_t window, struct err *e);
+
+/* Times count from the trace's begin, not from an epoch: the span begins with 0, not with the earliest item.
+ */
+void sorter_from_zero(struct sorter *s);
+
 void sorter_close(struct sorter *s); /* NULL is allowed */
 
 bool sorter_full(const struct sorter *s);
 
 /* Copies an item in; there must be room. -EBADMSG, with a text that tells the option, where it belongs before
- * one that has left already; -ENOMEM. */
+ * one that has left already, or the span would be SORTER_SPAN_NS or more; -ENOMEM. */
 int sorter_push(struct sorter *s, uint64_t t_ns, const void *item, struct err *e);
 
 /* Takes the earliest item out (of equal times, the first that came): false where none is left. */
