@@ -28,6 +28,12 @@ run "$analyze" compare --system NFS crystaldiskmark-nfs.txt --system iSCSI cryst
 is "$(cells "CrystalDiskMark Random 4KB (QD=1)" write_bandwidth unit change_pct verdict)" "MB/s -79.17 too few runs" "4 KiB writes at depth 1"
 is "$(cells "CrystalDiskMark Random 4KB (QD=32)" write_bandwidth unit change_pct verdict)" "MB/s -95.28 too few runs" "and at depth 32"
 is "$(cells "CrystalDiskMark Random 4KB (QD=32)" write_iops change_pct)" "-95.28" "the same by IOPS"
+# Reads: 110.808 / 109.011 = 1.01648, 107.386 / 105.567 = 1.01723, 11.890 / 12.020 = 0.98918, 115.946 / 113.495 = 1.02160: the product is
+# 1.0449, its fourth root 1.0110. Writes: 108.526 / 108.661 = 0.99876, 69.678 / 104.022 = 0.66984, 2.476 / 11.888 = 0.20828,
+# 2.522 / 53.425 = 0.04721: the product is 0.0065777, its fourth root 0.28479, and 1 / 0.28479 = 3.5114.
+columns=(candidate unit change_pct overhead_pct verdict flags)
+is "$(cells "(geometric mean)" read_bandwidth "${columns[@]}")" "iSCSI MB/s 1.10 -1.09 too few runs workloads=4/4" "the geometric mean of reads"
+is "$(cells "(geometric mean)" write_bandwidth "${columns[@]}")" "iSCSI MB/s -71.52 251.14 too few runs workloads=4/4" "and of writes"
 run "$analyze" compare fio-ssd335.txt fio-ssd750.txt
 is "$(cells "fio file1" write_iops ratio_hl overhead_pct verdict)" "16.371 -93.89 too few runs" "an SSD that does 16.37 times as much"
 is "$(cells "fio file1" write_lat_mean change_pct overhead_pct)" "-93.88 -93.88" "times: both percentages are the same"
