@@ -31,7 +31,7 @@ static struct json *figure_json(const struct figure *f)
     bad |= json_put_text(j, "workload", f->workload);
     bad |= json_put_text(j, "metric", f->name);
     bad |= json_put_text(j, "unit", figure_unit_name(f->unit));
-    bad |= json_put_real(j, "value", f->value);
+    bad |= json_put_double(j, "value", f->value);
     bad |= json_put_text(j, "op", op_name(f->op));
     bad |= json_put_bool(j, "compared", f->compared);
     bad |= json_put_bool(j, "missing", f->missing);

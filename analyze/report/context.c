@@ -12,13 +12,12 @@ int report_write_context(const struct report *r, struct out *o, struct err *e)
         for (size_t j = 0; j < r->comparisons[i].difference_count; j++) {
             const struct comparison *c = &r->comparisons[i];
             const struct difference *d = &c->differences[j];
-            const char *const cells[] = {c->workload, c->base.name, c->cand.name, d->key, d->base, d->cand};
-            for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) {
-                out_text(o, k ? "," : "");
-                int rc = csv_text_write_safe(o, cells[k], e);
-                if (rc < 0)
-                    return rc;
-            }
+            const char *const lead[] = {c->workload, c->base.name, c->cand.name, d->key, d->base};
+            int rc = csv_texts_write_safe(o, lead, sizeof lead / sizeof *lead, e);
+            if (rc == 0)
+                rc = csv_text_write_safe(o, d->cand, e);
+            if (rc < 0)
+                return rc;
             out_text(o, "\n");
         }
     return 0;

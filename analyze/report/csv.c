@@ -14,17 +14,6 @@
 /* What means stand under. */
 #define MEAN_WORKLOAD "(geometric mean)"
 
-static int write_texts(struct out *o, const char *const *texts, size_t count, struct err *e)
-{
-    for (size_t i = 0; i < count; i++) {
-        int rc = csv_text_write_safe(o, texts[i], e);
-        if (rc < 0)
-            return rc;
-        out_text(o, ",");
-    }
-    return 0;
-}
-
 static void write_number(struct out *o, double value)
 {
     char text[REPORT_NUMBER_BYTES];
@@ -47,7 +36,7 @@ static int write_row(const struct comparison *c, const struct row *row, struct o
     struct flags all CLEANUP(flags_release) = {0};
     const char *const lead[] = {c->workload, row->stream, row->name, row->metric->unit, better(row->metric),
             row->primary ? "yes" : "no", c->base.name, c->cand.name};
-    int rc = write_texts(o, lead, sizeof lead / sizeof *lead, e);
+    int rc = csv_texts_write_safe(o, lead, sizeof lead / sizeof *lead, e);
     if (rc == 0)
         rc = report_flags(&all, c, row, e);
     if (rc < 0)
@@ -75,7 +64,7 @@ static int write_mean(const struct mean *m, struct out *o, struct err *e)
 {
     const char *const lead[] = {
             MEAN_WORKLOAD, "", m->name, m->metric->unit, better(m->metric), "no", m->base, m->cand};
-    int rc = write_texts(o, lead, sizeof lead / sizeof *lead, e);
+    int rc = csv_texts_write_safe(o, lead, sizeof lead / sizeof *lead, e);
     out_text(o, ",,,,");
     write_number(o, m->ratio);
     write_percent(o, m->change_pct);

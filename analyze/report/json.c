@@ -23,16 +23,16 @@ static int put_flags(struct json *j, const struct flags *f)
 
 static int put_ratio(struct json *j, const struct row *row)
 {
-    int bad = json_put_real(j, "median_base", row->median_base);
-    bad |= json_put_real(j, "median_cand", row->median_cand);
-    bad |= json_put_real(j, "ratio_hl", row->ratio_hl);
-    bad |= json_put_real(j, "change_pct", row->change_pct);
-    bad |= json_put_real(j, "overhead_pct", row->overhead_pct);
-    bad |= json_put_real(j, "overhead_lo", row->overhead_lo);
-    bad |= json_put_real(j, "overhead_hi", row->overhead_hi);
-    bad |= json_put_real(j, "conf", row->conf);
-    bad |= json_put_real(j, "p", row->p);
-    return bad | json_put_real(j, "p_adjusted", row->p_adjusted);
+    int bad = json_put_double(j, "median_base", row->median_base);
+    bad |= json_put_double(j, "median_cand", row->median_cand);
+    bad |= json_put_double(j, "ratio_hl", row->ratio_hl);
+    bad |= json_put_double(j, "change_pct", row->change_pct);
+    bad |= json_put_double(j, "overhead_pct", row->overhead_pct);
+    bad |= json_put_double(j, "overhead_lo", row->overhead_lo);
+    bad |= json_put_double(j, "overhead_hi", row->overhead_hi);
+    bad |= json_put_double(j, "conf", row->conf);
+    bad |= json_put_double(j, "p", row->p);
+    return bad | json_put_double(j, "p_adjusted", row->p_adjusted);
 }
 
 static int put_metric(struct json *j, const char *name, const struct metric *m)
@@ -52,8 +52,8 @@ static int add_row(struct json *rows, const struct row *row)
     bad |= json_put_u64(j, "n_cand", row->n_cand);
     bad |= put_ratio(j, row);
     bad |= json_put_text(j, "verdict", verdict_name(row->verdict));
-    bad |= json_put_real(j, "margin_pct", row->margin_pct);
-    bad |= json_put_real(j, "n_needed", row->n_needed);
+    bad |= json_put_double(j, "margin_pct", row->margin_pct);
+    bad |= json_put_double(j, "n_needed", row->n_needed);
     bad |= put_flags(j, &row->flags);
     return bad | json_add(rows, j);
 }
@@ -91,9 +91,9 @@ static int add_mean(struct json *list, const struct mean *m)
     bad |= put_metric(j, m->name, m->metric);
     bad |= json_put_u64(j, "matched", m->matched);
     bad |= json_put_u64(j, "workloads", m->workloads);
-    bad |= json_put_real(j, "ratio", m->ratio);
-    bad |= json_put_real(j, "change_pct", m->change_pct);
-    bad |= json_put_real(j, "overhead_pct", m->overhead_pct);
+    bad |= json_put_double(j, "ratio", m->ratio);
+    bad |= json_put_double(j, "change_pct", m->change_pct);
+    bad |= json_put_double(j, "overhead_pct", m->overhead_pct);
     bad |= json_put_text(j, "verdict", *m->verdict ? m->verdict : NULL);
     return bad | json_add(list, j);
 }
@@ -101,9 +101,9 @@ static int add_mean(struct json *list, const struct mean *m)
 static int write_json(const struct report *r, struct out *o, struct err *e)
 {
     struct json *j = json_new_object(), *comparisons = json_new_array(), *means = json_new_array();
-    int bad = json_put_real(j, "confidence", r->options.confidence);
-    bad |= json_put_real(j, "margin_pct", 100 * r->options.margin);
-    bad |= json_put_real(
+    int bad = json_put_double(j, "confidence", r->options.confidence);
+    bad |= json_put_double(j, "margin_pct", 100 * r->options.margin);
+    bad |= json_put_double(
             j, "detect_pct", r->options.detect > 0 ? 100 * r->options.detect : 100 * r->options.margin);
     bad |= json_put_u64(j, "seed", r->options.seed);
     for (size_t i = 0; i < r->count; i++)

@@ -19,17 +19,6 @@ struct place {
     const struct result *result;
 };
 
-static int write_texts(struct out *o, const char *const *texts, size_t count, struct err *e)
-{
-    for (size_t i = 0; i < count; i++) {
-        int rc = csv_text_write_safe(o, texts[i], e);
-        if (rc < 0)
-            return rc;
-        out_text(o, ",");
-    }
-    return 0;
-}
-
 /* Nothing where the metric is none of this repetition; without a value where too few I/Os are behind it. */
 static int write_value(const struct place *p, const struct metric *m, struct out *o, struct err *e)
 {
@@ -41,10 +30,10 @@ static int write_value(const struct place *p, const struct metric *m, struct out
     const char *const begin[] = {p->workload->name, p->stream, p->system, p->source->path};
     const char *const end[] = {
             why, metric_name(m, p->workload->timing), m->unit, m->more_is_better ? "higher" : "lower"};
-    int rc = write_texts(o, begin, sizeof begin / sizeof *begin, e);
+    int rc = csv_texts_write_safe(o, begin, sizeof begin / sizeof *begin, e);
     out_printf(o, "%llu,%s,", (unsigned long long)p->result->summary.repetition, why ? "no" : "yes");
     if (rc == 0)
-        rc = write_texts(o, end, sizeof end / sizeof *end, e);
+        rc = csv_texts_write_safe(o, end, sizeof end / sizeof *end, e);
     out_printf(o, "%s\n", report_digits(value, RAW_DIGITS, number));
     return rc;
 }

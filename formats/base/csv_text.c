@@ -117,3 +117,14 @@ int csv_text_write_safe(struct out *o, const char *text, struct err *e)
     }
     return csv_text_write(o, safe, e);
 }
+
+int csv_texts_write_safe(struct out *o, const char *const *texts, size_t count, struct err *e)
+{
+    for (size_t i = 0; i < count; i++) {
+        int rc = csv_text_write_safe(o, texts[i], e);
+        if (rc < 0)
+            return rc;
+        out_text(o, ",");
+    }
+    return 0;
+}

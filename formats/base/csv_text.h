@@ -32,5 +32,7 @@ void csv_cells_release(struct csv_cells *c);
  * before what a spreadsheet would take for a formula, that is what begins with = + - @ (also in their
  * full-width forms), a tab or a carriage return (OWASP, "CSV Injection"). */
 int csv_text_write_safe(struct out *o, const char *text, struct err *e);
+/* Many such cells, with a comma behind each. */
+int csv_texts_write_safe(struct out *o, const char *const *texts, size_t count, struct err *e);
 
 #endif

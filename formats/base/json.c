@@ -92,11 +92,6 @@ int json_put_bool(struct json *object, const char *key, bool value)
     return put(object, key, json_boolean(value));
 }
 
-int json_put_real(struct json *object, const char *key, double value)
-{
-    return put(object, key, isfinite(value) ? json_real(value) : json_null());
-}
-
 /* ---- reading ---- */
 
 int json_read(const char *text, size_t len, struct json **j, size_t *used, struct err *e)

@@ -36,8 +36,6 @@ int json_put_u64(struct json *object, const char *key, uint64_t value);
 int json_put_double(struct json *object, const char *key, double value); /* not finite: null */
 int json_put_bool(struct json *object, const char *key, bool value);
 
-int json_put_real(struct json *object, const char *key, double value); /* not finite: null */
-
 /* ---- reading ---- */
 
 /* The object or array at the begin of `text`; *used is where it ends. Numbers become doubles, since foreign
