@@ -190,7 +190,7 @@ static void vscsi_2(void **state)
     case_open(&c);
     case_file(&c, "x", bytes, sizeof bytes - 1);
     case_import(&c, "x");
-    case_refused(&c, "'is cut off at byte 40: a record has 40 bytes, 39 are there" + 1);
+    case_refused(&c, "is cut off at byte 40: a record has 40 bytes, 39 are there");
 }
 
 /* formats/export/csv.c. */

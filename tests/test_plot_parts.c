@@ -199,9 +199,8 @@ static void test_fit(void **state)
     struct err e = {0};
     assert_int_equal(canvas_open(&c, CANVAS_PNG, 1, 1, "", &e), 0);
     static const char *const texts[] = {"a", "", "a-very-long-name-of-a-run-that-does-not-fit.run",
-            "\346\227\245\346\234\254\350\252\236\343\201\256\345\220\215\345\211\215\343\201\247\343\201"
-            "\231",
-            "\377\377\377\377", "<&>\"'", "\001\002"};
+            "\346\227\245\346\234\254\350\252\236\343\201\256\345\220\215\345\211\215", "\377\377\377\377",
+            "<&>\"'", "\001\002"};
     for (size_t i = 0; i < COUNT(texts); i++)
         for (double width = 5; width < 200; width += 13) {
             char *fitted = sheet_fit(c, texts[i], font_plain, width);
