@@ -11,9 +11,7 @@ const char *const compare_help[] = {"Systems",
         "A tape counts as one repetition of production: its latencies are those of the recorded disk. One "
         "repetition can only give `too few runs`, unless there are 39 on the other side: what stands beside "
         "it is a figure, not a finding. Replay the tape on the recorded disk (or its like) for a base that "
-        "can be tested.\n"
-        "\n"
-        "Results of other tools (fio, hdparm, ...) are read, too; each run of the tool is a repetition.",
+        "can be tested.",
         "Workloads",
         "Files of several workloads may be given at once. They are matched by the tape's identity, or by "
         "name: the tape's label, or what another tool did. Each workload has its own rows, and at the end "
@@ -31,6 +29,29 @@ const char *const compare_help[] = {"Systems",
         "\n"
         "With --by stream, each recorded disk gets rows of its own besides those of the whole. All rows of a "
         "workload are one family, whose p is adjusted together.",
+        "Results of other tools",
+        "In place of runs there may be files with what these printed, recognised by content, also amid prose "
+        "and prompts:\n"
+        "  fio              text, JSON, json+ and terse\n"
+        "  bonnie++         text and CSV\n"
+        "  hdparm           -t and -T\n"
+        "  dd               GNU, BSD, BusyBox\n"
+        "  CrystalDiskMark  text of 3 to 8\n"
+        "  iperf3           text and JSON\n"
+        "  netperf          TCP_STREAM, TCP_RR, UDP_STREAM and their kin, omni's CSV\n"
+        "'iotape-analyze show FILE' says what was found, with the line of each figure.\n"
+        "\n"
+        "Each output of a tool is one repetition, whether they stand in one file or in several that --system "
+        "puts together:\n"
+        "  iotape-analyze compare --system local fio-a?.json --system nfs fio-b?.json\n"
+        "\n"
+        "A workload is what the tool did, matched by name: `fio JOB`, `hdparm buffered disk reads`, "
+        "`CrystalDiskMark Random 4KB (QD=1)`; so give a job of fio the same name on both sides. Whether it "
+        "did the same is yours to know: what the outputs tell of versions, options and devices is listed as "
+        "a difference, and refused for none. Metrics have the tool's own names and units, no one is primary; "
+        "where the sides differ in the unit alone, the first side's is taken. A value that the tool could "
+        "not measure (`+++++`) is missing, which `not_measured` says, and no zero. A job that failed counts "
+        "in no n.",
         "Columns",
         "  workload      the tape's label, or the begin of its identity\n"
         "  stream        the recorded disk, with --by stream; empty for all of the workload\n"

@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     const char *const sections[] = {"Verbs", verbs ? verbs : "", NULL};
     const struct opt_spec spec = {.name = "iotape-analyze",
             .usage = "VERB [OPTION]... FILE...",
-            .summary = "show, export and compare tapes and runs",
+            .summary = "show, export, profile, compare and plot tapes and runs, and report on them",
             .opts = no_opts,
             .sections = sections};
     if (argc > 1 && argv[1][0] != '-') {
