@@ -184,8 +184,8 @@ static void put_system(struct out *o, const struct compare *c, size_t i)
 
 static void put_timing(struct out *o, const struct workload *w)
 {
-    static const char *const timings[TIMINGS] = {
-            "closed: each I/O waits for what it waited for then; a faster place finishes sooner",
+    static const char *const timings[TIMINGS] = {("closed: each I/O waits for what it waited for when it was "
+                                                  "recorded, so that a faster place finishes sooner"),
             "recorded: each I/O at its recorded time; response times count from the scheduled time",
             "as soon as possible: in order, with a fixed number in flight"};
     html_fact(o, "Timing", "%s", timings[w->timing]);

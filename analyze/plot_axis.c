@@ -163,6 +163,9 @@ struct axis axis_cover(enum scale scale, enum unit unit, double low, double high
             high = 1;
         if (!(low > 0) || !isfinite(low) || low > high)
             low = high;
+        /* What no figure reaches, so that a double holds the ratio of the ends. */
+        low = fmin(fmax(low, 1e-130), 1e130);
+        high = fmin(fmax(high, 1e-130), 1e130);
         /* A tenth on each side, and no less than a factor of two in all. */
         double room = fmax(0.04 * log10(high / low), 0.02);
         if (high / low < 1.6)
