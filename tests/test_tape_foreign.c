@@ -190,8 +190,8 @@ static void both_verify(void **state)
     assert_done(run_reader_open(&r, path, &e), e);
     assert_done(run_reader_verify(r, &e), e);
     run_reader_close(r);
-    const char *const files[] = {"x.tape", "x.run", "tape.csv", "run.csv"};
-    for (size_t i = 0; !kept && i < 4; i++) {
+    const char *const files[] = {"x.tape", "x.run", "tape.csv", "net.csv", "run.csv"};
+    for (size_t i = 0; !kept && i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);
         remove(path);
     }
