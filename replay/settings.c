@@ -200,9 +200,15 @@ static const char *const sections[] = {"Storage across the network",
         "Timing",
         "closed: an I/O is issued when as many I/Os of its group have completed as at the recording, and "
         "then as long "
-        "after as at the recording. A faster target finishes sooner. A recorded think time holds the "
-        "wake-up of whoever waited for the completion, so the replay's own (its median, measured before each "
-        "repetition) is taken off.\n\n"
+        "after as at the recording. A faster target finishes sooner. Where a target's latencies vary, some "
+        "I/Os may "
+        "be issued ahead of that, so that as many are in flight on average as at the recording, and never "
+        "more than "
+        "were at its peak. A recorded think time holds the whole way from the disk's completion to the next "
+        "I/O's "
+        "arrival, so the replay's own way is taken off: for block devices what the kernel's statistics say, "
+        "else "
+        "the median of a wake-up.\n\n"
         "recorded: every I/O at its recorded time. Response times count from there, so that a stall is not "
         "forgiven.\n\n"
         "asap: in order, --depth in flight.",
