@@ -121,8 +121,7 @@ static double baseline_of(double middle)
     return middle + font_ascent(font_plain) - font_height(font_plain) / 2;
 }
 
-/* Right behind the line's end, where nothing else is. */
-static bool draw_behind(struct canvas *c, const struct name *n, double left)
+bool name_draw_behind(struct canvas *c, const struct name *n, double left)
 {
     double width = n->fitted ? canvas_text_width(c, n->fitted, font_plain) : 0;
     struct box box = {
@@ -165,7 +164,7 @@ void names_draw(struct canvas *c, struct name *names, size_t count, double left,
     size_t *order = calloc(count + 1, sizeof *order), rest = 0;
     double *places = calloc(count + 1, sizeof *places);
     for (size_t i = 0; order && i < count; i++)
-        if (!draw_behind(c, &names[i], left))
+        if (!name_draw_behind(c, &names[i], left))
             order[rest++] = i;
     if (order && places)
         draw_column(c, names, order, places, rest, left, top, bottom);

@@ -9,7 +9,7 @@
 #include "analyze/plot_data.h"
 #include "analyze/plot_sheet.h"
 
-#define SERIES_MAX 192 /* points */
+#define SERIES_MAX 256 /* points */
 
 struct series {
     size_t count;

@@ -65,6 +65,8 @@ double names_fit(struct canvas *c, struct name *names, size_t count);
  * others let it. */
 void names_draw(struct canvas *c, struct name *names, size_t count, double left, double top, double bottom);
 void names_release(struct name *names, size_t count);
+/* Writes one right behind its `at`, where that is left of `left` and clear; else false. */
+bool name_draw_behind(struct canvas *c, const struct name *n, double left);
 
 /* Where labels of height `gap` go that want to stand at wanted[], which becomes the answer: in order, `gap`
  * apart, within top .. bottom, with the least sum of squared moves (pool adjacent violators). -ENOMEM */

@@ -13,6 +13,7 @@
 #define PANEL_HEIGHT 150.0
 #define PANELS       2
 #define SHARE_FROM   1 /* depths below come from slices that an I/O only touched */
+#define LEAST_DEPTHS 8 /* that the axis spans */
 
 static const double *values_of(const struct plot_repetition *r, int panel)
 {
@@ -23,31 +24,52 @@ struct view {
     const struct plot_data *data;
     struct series *series; /* [panel][side] */
     struct name *names;
-    size_t last_bin; /* that any side reaches */
+    struct name *column; /* those that have no place at their line */
+    double deepest;      /* where the last step ends */
 };
 
 static void view_release(struct view *v)
 {
     free(v->series);
+    free(v->column);
     names_release(v->names, v->data->count);
+}
+
+static void add_point(struct series *s, double x, const struct series *from, size_t k)
+{
+    s->x[s->count] = x;
+    s->low[s->count] = from->low[k];
+    s->high[s->count] = from->high[k];
+    s->middle[s->count++] = from->middle[k];
+}
+
+/* Numbers in flight are whole: each share stands from its number to the next that has a bin of its own. What
+ * nobody reaches has no line along the axis. Returns where the last step ends. */
+static double make_steps(struct series *steps, const struct series *shares)
+{
+    double end = SHARE_FROM;
+    steps->count = 0;
+    for (size_t k = 0; k + 1 < PLOT_DEPTHS && steps->count + 2 <= SERIES_MAX; k++) {
+        double number = ceil(plot_depth_from(k) - 1e-6), next = ceil(plot_depth_from(k + 1) - 1e-6);
+        if (number < SHARE_FROM || next <= number || !(shares->high[k] > 0))
+            continue;
+        add_point(steps, number, shares, k);
+        add_point(steps, next, shares, k);
+        end = next;
+    }
+    return end;
 }
 
 static int make_side(struct view *v, size_t side)
 {
     const struct plot_data *d = v->data;
-    struct series *over_time = &v->series[side], *share = &v->series[d->count + side];
+    struct series *over_time = &v->series[side], shares;
     if (series_make(over_time, &d->sides[side], values_of, 0, PLOT_TIMES) < 0 ||
-            series_make(share, &d->sides[side], values_of, 1, PLOT_DEPTHS) < 0)
+            series_make(&shares, &d->sides[side], values_of, 1, PLOT_DEPTHS) < 0)
         return -ENOMEM;
     for (size_t k = 0; k < PLOT_TIMES; k++)
         over_time->x[k] = ((double)k + 0.5) * (double)d->time_ns;
-    for (size_t k = 0; k < PLOT_DEPTHS; k++) {
-        share->x[k] = plot_depth_from(k);
-        if (share->high[k] > 0 && k > v->last_bin)
-            v->last_bin = k;
-        if (!(share->high[k] > 0)) /* no line along the axis */
-            share->low[k] = share->high[k] = share->middle[k] = NAN;
-    }
+    v->deepest = fmax(v->deepest, make_steps(&v->series[d->count + side], &shares));
     return 0;
 }
 
@@ -56,7 +78,8 @@ static int view_make(struct view *v)
     const struct plot_data *d = v->data;
     v->series = calloc(PANELS * (d->count + 1), sizeof *v->series);
     v->names = calloc(d->count + 1, sizeof *v->names);
-    if (!v->series || !v->names)
+    v->column = calloc(d->count + 1, sizeof *v->column);
+    if (!v->series || !v->names || !v->column)
         return -ENOMEM;
     for (size_t i = 0; i < d->count; i++) {
         v->names[i] =
@@ -65,14 +88,6 @@ static int view_make(struct view *v)
             return -ENOMEM;
     }
     return 0;
-}
-
-static void draw_sides(struct canvas *c, struct view *v, int panel, const struct panel *p)
-{
-    const struct series *series = &v->series[(size_t)panel * v->data->count];
-    for (size_t i = 0; i < v->data->count; i++)
-        v->names[i].at = series_draw(c, p, &series[i], i);
-    names_draw(c, v->names, v->data->count, p->box.right, p->box.top, p->box.bottom);
 }
 
 static void draw_over_time(struct canvas *c, struct view *v, struct box box)
@@ -84,17 +99,53 @@ static void draw_over_time(struct canvas *c, struct view *v, struct box box)
             .x = {SCALE_LINEAR, UNIT_DURATION, 0, (double)v->data->end_ns, box.left, box.right},
             .y = axis_cover(SCALE_LINEAR, UNIT_COUNT, low, high, box.bottom, box.top)};
     panel_draw(c, &p, "On average, over time", "time since the start");
-    draw_sides(c, v, 0, &p);
+    for (size_t i = 0; i < v->data->count; i++)
+        v->names[i].at = series_draw(c, &p, &v->series[i], i);
+    names_draw(c, v->names, v->data->count, box.right, box.top, box.bottom);
+}
+
+/* The end of the step at point k, and how far the line falls there. */
+static double fall(const struct series *s, size_t k)
+{
+    return s->middle[k] - (k + 1 < s->count ? s->middle[k + 1] : 0);
+}
+
+/* Behind the step that falls farthest, of those that leave room: all lines end near zero, where names would
+ * tell nothing. */
+static bool name_step(struct canvas *c, const struct panel *p, const struct series *s, struct name *n)
+{
+    const struct point end = n->at;
+    bool tried[SERIES_MAX] = {false};
+    for (size_t round = 0; round < s->count / 2; round++) {
+        size_t best = s->count;
+        for (size_t k = 1; k < s->count; k += 2)
+            if (!tried[k] && isfinite(fall(s, k)) && (best == s->count || fall(s, k) > fall(s, best)))
+                best = k;
+        if (best == s->count)
+            break;
+        tried[best] = true;
+        n->at = (struct point){axis_place(&p->x, s->x[best]), axis_place(&p->y, s->middle[best])};
+        if (name_draw_behind(c, n, p->box.right))
+            return true;
+    }
+    n->at = end;
+    return false;
 }
 
 static void draw_shares(struct canvas *c, struct view *v, struct box box)
 {
+    const struct series *steps = &v->series[v->data->count];
+    size_t rest = 0;
     struct panel p = {.box = box,
-            .x = {SCALE_LOG, UNIT_COUNT, SHARE_FROM, fmax(plot_depth_from(v->last_bin + 1), 4), box.left,
-                    box.right},
+            .x = {SCALE_LOG, UNIT_COUNT, SHARE_FROM, fmax(v->deepest, LEAST_DEPTHS), box.left, box.right},
             .y = {SCALE_LINEAR, UNIT_PERCENT, 0, 1, box.bottom, box.top}};
     panel_draw(c, &p, "Share of the time", "with at least so many I/Os in flight");
-    draw_sides(c, v, 1, &p);
+    for (size_t i = 0; i < v->data->count; i++)
+        v->names[i].at = series_draw(c, &p, &steps[i], i);
+    for (size_t i = 0; i < v->data->count; i++)
+        if (!name_step(c, &p, &steps[i], &v->names[i]))
+            v->column[rest++] = v->names[i];
+    names_draw(c, v->column, rest, box.right, box.top, box.bottom);
 }
 
 static double mean_of(const double *values, size_t count)
