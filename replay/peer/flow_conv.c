@@ -209,6 +209,8 @@ int conv_add(struct flow_thread *t, const struct peer_event *pe, struct err *e)
             .kind = ev->kind};
     bool own = ev->side == t->flow->o.side;
     bool first = own && !c->own.first;
+    if (!own && ev->kind == NET_DATA)
+        c->peer_data_t_ns = ev->t_ns;
     int r = push(t, own ? &c->own : &c->peer, &step, e);
     if (r < 0)
         return r;

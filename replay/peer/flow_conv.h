@@ -65,6 +65,7 @@ struct conv {
     uint64_t heard_ns, moved_ns; /* last received; last progress of any kind */
     uint64_t connect_t_ns, previous_t_ns,
             peer_t_ns;                /* recorded: of the connect, of own and peer's events before */
+    uint64_t peer_data_t_ns;          /* recorded: of the last data of the peer that events tell of */
     uint64_t scheduled_ns, issued_ns; /* of the own step that is being done */
     uint8_t token[EVENTS_TOKEN_BYTES], cookie[EVENTS_TOKEN_BYTES];
     bool have_cookie;

@@ -59,22 +59,27 @@ static bool connect_due(struct flow_thread *t, struct conv *c, const struct step
     return true;
 }
 
+/* A moment from which a conversation waits: one that was opened ahead of its time waits from then on. */
+static uint64_t not_ahead(const struct flow *f, const struct conv *c, uint64_t at_ns)
+{
+    uint64_t floor_ns =
+            atomic_load(&f->start_ns) + (f->o.timing == TIMING_ASAP ? 0 : scaled(f, c->connect_t_ns));
+    return c->marks & NET_BEGAN_BEFORE && at_ns < floor_ns ? floor_ns : at_ns;
+}
+
 /* When a step of a standing connection is due; false where it waits for the peer. */
 static bool step_due(const struct flow *f, const struct conv *c, const struct step *s, uint64_t *due_ns)
 {
     bool reached = s->watermark <= c->received;
-    uint64_t base_ns = c->reached_ns > c->done_ns ? c->reached_ns : c->done_ns;
-    uint64_t floor_ns =
-            atomic_load(&f->start_ns) + (f->o.timing == TIMING_ASAP ? 0 : scaled(f, c->connect_t_ns));
-    if (c->marks & NET_BEGAN_BEFORE && base_ns < floor_ns)
-        base_ns = floor_ns; /* it was opened ahead of its time */
+    uint64_t base_ns = not_ahead(f, c, c->reached_ns > c->done_ns ? c->reached_ns : c->done_ns);
     *due_ns = base_ns + think_ns(f, s);
     if (f->o.timing == TIMING_RECORDED && is_initiator(f))
         *due_ns = atomic_load(&f->start_ns) + scaled(f, s->t_ns);
     if (c->protocol == NET_TCP || s->kind != NET_DATA)
         return reached || c->protocol == NET_UDP;
     /* Datagrams are lost: their wait ends. */
-    uint64_t limit_ns = c->done_ns + NET_DATAGRAM_TIMEOUT_NS + scaled(f, s->t_ns - c->previous_t_ns);
+    uint64_t limit_ns =
+            not_ahead(f, c, c->done_ns) + NET_DATAGRAM_TIMEOUT_NS + scaled(f, s->t_ns - c->previous_t_ns);
     if (!reached || *due_ns > limit_ns)
         *due_ns = limit_ns;
     return true;
@@ -208,17 +213,28 @@ static void check_bytes(struct flow_thread *t, struct conv *c)
                 (unsigned long long)told);
 }
 
+/* When the peer's datagrams that have not come are lost. The last of them was recorded so long after what has
+ * come of it, and the peer may have waited in vain itself (step_due). */
+static uint64_t lost_at(const struct flow *f, const struct conv *c)
+{
+    uint64_t gap_ns = c->peer_data_t_ns > c->peer_t_ns ? c->peer_data_t_ns - c->peer_t_ns : 0;
+    uint64_t since_ns = not_ahead(f, c, c->heard_ns > c->done_ns ? c->heard_ns : c->done_ns);
+    return since_ns + 2 * NET_DATAGRAM_TIMEOUT_NS + scaled(f, gap_ns);
+}
+
 static void finish(struct flow_thread *t, struct conv *c)
 {
     if (c->state != CONV_OPEN || c->own.first || !c->end_known)
         return;
     if (c->protocol == NET_UDP) {
-        uint64_t since_ns = c->heard_ns > c->done_ns ? c->heard_ns : c->done_ns;
         bool all = c->received >= c->told[peer_side(t->flow)];
-        if (all || t->now_ns >= since_ns + NET_DATAGRAM_TIMEOUT_NS)
+        if (!all && !atomic_load(&t->flow->start_ns))
+            return; /* `go` comes back to it */
+        uint64_t end_ns = lost_at(t->flow, c);
+        if (all || t->now_ns >= end_ns)
             conv_close(t, c);
         else
-            conv_set_timer(t, c, since_ns + NET_DATAGRAM_TIMEOUT_NS);
+            conv_set_timer(t, c, end_ns);
         return;
     }
     if (c->cut && c->fin_received && !c->fin_sent && tcp_shut(t, c) < 0)
