@@ -180,6 +180,32 @@ static void tell(struct conv *c, const struct net_event *ev)
     c->cut = c->cut || ev->kind == NET_CUT;
 }
 
+static void look_for(
+        const struct notes *n, size_t from, const struct flow *f, const struct conv *c, struct coming *found)
+{
+    for (size_t i = from; i < n->count; i++) {
+        const struct note *note = &n->list[i];
+        const struct net_event *ev = &note->event.ev;
+        if (note->type != NOTE_EVENT || ev->conversation != c->number || ev->side != peer_side(f))
+            continue;
+        bool fin = ev->kind == NET_HALF_CLOSE || ev->kind == NET_CLOSE;
+        found->bytes += ev->bytes;
+        found->units += c->protocol == NET_UDP ? ev->kind == NET_DATA : ev->bytes + fin;
+        found->reset = found->reset || ev->kind == NET_RESET;
+        found->cut = found->cut || ev->kind == NET_CUT;
+    }
+}
+
+struct coming conv_coming(struct flow_thread *t, const struct conv *c)
+{
+    struct coming found = {0};
+    look_for(&t->taken, t->taken_next, t->flow, c, &found);
+    pthread_mutex_lock(&t->lock);
+    look_for(&t->inbox, 0, t->flow, c, &found);
+    pthread_mutex_unlock(&t->lock);
+    return found;
+}
+
 /* A reset and the close of what was cut wait for all that the peer had sent by then: a reset that overtakes
  * data would lose it, which the recording did not. */
 static uint64_t watermark_of(const struct conv *c, const struct net_event *ev)

@@ -104,6 +104,7 @@ struct flow_thread {
     bool no_pwait2;
     pthread_mutex_t lock; /* of `inbox` */
     struct notes inbox, taken;
+    size_t taken_next; /* of `taken`: the first that was not looked at */
     struct conv **bucket;
     size_t buckets, convs;
     struct step *spare; /* steps to be used again */
@@ -152,6 +153,13 @@ static inline enum net_side peer_side(const struct flow *f)
 struct conv *conv_find(const struct flow_thread *t, uint32_t number);
 /* Takes an event into its conversation. -ENOMEM. */
 int conv_add(struct flow_thread *t, const struct peer_event *ev, struct err *e);
+/* Events of the peer's side that stand in the inbox still. What they announce may be here before them, as this
+ * thread is busy with other conversations. */
+struct coming {
+    uint64_t units, bytes;
+    bool reset, cut;
+};
+struct coming conv_coming(struct flow_thread *t, const struct conv *c);
 /* Takes the first own or expected step off. */
 void conv_pop(struct flow_thread *t, struct steps *s);
 /* Frees a conversation that is over, if its last event has come. True where it was freed. */

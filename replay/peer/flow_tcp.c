@@ -110,9 +110,20 @@ static bool reset_expected(const struct conv *c)
     return c->end_known && !c->own.first && c->peer.first && c->peer.first->kind == NET_RESET;
 }
 
+/* True where more has come than even events tell that stand in the inbox. */
+static bool too_much(struct flow_thread *t, const struct conv *c)
+{
+    uint64_t told = c->told[peer_side(t->flow)];
+    return c->received > told && c->received > told + conv_coming(t, c).units;
+}
+
 static void lost(struct flow_thread *t, struct conv *c, int code)
 {
-    if (code == ECONNRESET && reset_expected(c) && c->received_bytes == c->told_bytes[peer_side(t->flow)]) {
+    struct coming coming = {0};
+    if (code == ECONNRESET && !c->end_known && !c->own.first)
+        coming = conv_coming(t, c);
+    if (code == ECONNRESET && (reset_expected(c) || coming.reset) &&
+            c->received_bytes == c->told_bytes[peer_side(t->flow)] + coming.bytes) {
         conv_release_client(t, c);
         conv_close(t, c);
         return;
@@ -126,7 +137,7 @@ static void ended(struct flow_thread *t, struct conv *c)
         return;
     c->fin_received = true;
     conv_received(t, c, 1, 0);
-    if (c->received > c->told[peer_side(t->flow)] && !c->cut)
+    if (!c->cut && too_much(t, c) && !conv_coming(t, c).cut)
         conv_fail(t, c, EPIPE, "the other end closed it at byte %llu, before its time",
                 (unsigned long long)c->received_bytes);
 }
@@ -160,7 +171,7 @@ static void receive(struct flow_thread *t, struct conv *c, bool to_end)
             return;
         }
         conv_received(t, c, (uint64_t)n, (uint64_t)n);
-        if (c->received > c->told[peer_side(t->flow)]) {
+        if (too_much(t, c)) {
             conv_fail(t, c, EPROTO, "more bytes came than its events say");
             return;
         }

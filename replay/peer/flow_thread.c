@@ -138,8 +138,10 @@ static void take_notes(struct flow_thread *t)
     t->inbox.count = 0;
     pthread_mutex_unlock(&t->lock);
     t->now_ns = pace_now_ns();
-    for (size_t i = 0; i < t->taken.count; i++)
-        take_note(t, &t->taken.list[i]);
+    for (t->taken_next = 0; t->taken_next < t->taken.count;) {
+        const struct note *n = &t->taken.list[t->taken_next++];
+        take_note(t, n);
+    }
     t->taken.count = 0;
 }
 
