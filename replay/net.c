@@ -219,7 +219,7 @@ int net_prepare(struct net *n, struct run_writer *run, uint32_t repetition, stru
     close_repetition(n);
     n->run = run;
     n->repetition = repetition;
-    n->known = n->done_there = n->errors_there = 0;
+    n->known = n->done_there = 0;
     n->ended = n->have_results = false;
     n->lateness_there = (struct lateness){0};
     memset(n->there, 0, sizeof n->there);

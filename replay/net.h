@@ -32,7 +32,7 @@ struct net_sum {
     struct flow_counts here;
     uint64_t there[MESSAGE_NUMBERS_MAX]; /* numbers of a `results` (peer/message.h); zeros where none came */
     struct process_usage before, after;
-    uint64_t errors; /* of both ends */
+    uint64_t errors; /* conversations that failed at either end */
 };
 
 /* A repetition in three steps. First the other end listens and both know as much of the tape as there is room

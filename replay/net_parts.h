@@ -30,7 +30,6 @@ struct net {
     struct flow *flow;
     uint64_t window, known, done_there; /* events: room, known to the other end, done there */
     bool ended, have_results;
-    uint64_t errors_there;
     struct lateness lateness_there;
     uint64_t there[MESSAGE_NUMBERS_MAX];
     struct process_usage before;

@@ -187,6 +187,14 @@ static int play(struct net *n, const volatile sig_atomic_t *stop, struct err *e)
     }
 }
 
+/* Conversations that failed at the other end: all of the tape's came to an end, and those not to theirs. One
+ * that failed at both ends is one. */
+static uint64_t failed_there(const struct net *n, const struct flow_counts *here)
+{
+    uint64_t all = here->conversations + here->errors, well = n->there[RESULTS_CONVERSATIONS];
+    return all > well ? all - well : 0;
+}
+
 int net_run(struct net *n, const volatile sig_atomic_t *stop, struct net_sum *sum, struct err *e)
 {
     int r = play(n, stop, e);
@@ -204,7 +212,11 @@ int net_run(struct net *n, const volatile sig_atomic_t *stop, struct net_sum *su
     to->max_ns = l->max_ns > to->max_ns ? l->max_ns : to->max_ns;
     for (unsigned i = 0; i < LATENESS_BUCKETS; i++)
         to->bucket[i] += l->bucket[i];
-    sum->errors = sum->here.errors;
+    uint64_t there = r == 0 ? failed_there(n, &sum->here) : 0;
+    sum->errors = sum->here.errors > there ? sum->here.errors : there;
+    if (there > n->settings->max_errors)
+        r = err_set(e, EIO, "%llu conversations failed at the other end (see --max-errors)",
+                (unsigned long long)there);
     sum->complete = r == 0;
     return r;
 }
