@@ -102,10 +102,14 @@ static int handle(struct net *n, const struct message *m, struct err *e)
 
 static int listen_to(struct net *n, struct err *e)
 {
+    uint64_t until_ns = pace_now_ns() + WAIT_NS; /* a flood shall not keep us from all else */
     int r;
-    while ((r = talk_receive(&n->talk, 0, n->message, e)) == 1)
+    while ((r = talk_receive(&n->talk, 0, n->message, e)) == 1) {
         if ((r = handle(n, n->message, e)) < 0)
             return r;
+        if (pace_now_ns() >= until_ns)
+            return 0;
+    }
     return r < 0 ? net_blame(n, r, e) : 0;
 }
 
@@ -159,7 +163,7 @@ static void fetch_results(struct net *n)
             r = take_results(n, n->message, &ignored) < 0 ? -EPROTO : 1;
         else if (r == 1 && n->message->type == MESSAGE_REFUSED)
             r = -EPROTO;
-        if (r <= 0) {
+        if (r <= 0 || (!n->have_results && pace_now_ns() >= deadline_ns)) {
             n->broken = true;
             return;
         }

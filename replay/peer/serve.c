@@ -29,6 +29,7 @@
 #define EVENT_COST_BYTES   512  /* of an event that is not done, in all its forms */
 #define OPEN_COST_BYTES    2048 /* of a conversation that is open */
 #define TAKEN_EVERY        256
+#define MESSAGES_AT_ONCE   64 /* before what is due is looked after */
 
 struct server {
     const struct serve_options *o;
@@ -227,11 +228,13 @@ static int converse(struct server *s, struct err *e)
     struct message *m = calloc(1, sizeof *m);
     int r = m ? 0 : err_sys(e, ENOMEM, "cannot serve");
     while (r == 0 && !s->over) {
-        while (!s->over && (r = talk_receive(&s->talk, 0, m, e)) == 1 && (r = handle(s, m, e)) == 0)
-            continue;
+        int n = 0;
+        while (n < MESSAGES_AT_ONCE && !s->over && (r = talk_receive(&s->talk, 0, m, e)) == 1 &&
+                (r = handle(s, m, e)) == 0)
+            n++;
         if (r == 0 && !s->over)
             r = look_after(s, e);
-        if (r == 0 && !s->over)
+        if (r == 0 && !s->over && n < MESSAGES_AT_ONCE)
             r = wait_for_work(s, e);
     }
     free(m);

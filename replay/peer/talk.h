@@ -34,7 +34,7 @@ int talk_say(struct talk *t, enum message_type type, struct err *e);
 int talk_tell(struct talk *t, enum message_type type, const char *text, struct err *e);
 
 /* The next message but `alive`: 1, 0 where none comes by the deadline (0: do not wait), or -errno. What it
- * points to stays valid until the next call. */
+ * points to stays valid until the next call. Ends within 0.1 s of the deadline, whatever comes. */
 int talk_receive(struct talk *t, uint64_t deadline_ns, struct message *m, struct err *e);
 
 /* To be called at least once a second: says that this end is alive, and -ETIMEDOUT where the other end has
