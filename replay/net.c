@@ -100,6 +100,7 @@ int net_open(struct net **out, const struct settings *s, struct tape_reader *tap
         return err_sys(e, ENOMEM, "cannot replay conversations");
     n->settings = s;
     n->tape = tape;
+    n->rsh.in_fd = n->rsh.out_fd = -1;
     n->batch = calloc(EVENTS_BATCH_MAX, sizeof *n->batch);
     n->message = calloc(1, sizeof *n->message);
     int r = n->batch && n->message ? find_address(n, e) : err_sys(e, ENOMEM, "cannot replay conversations");
@@ -201,20 +202,30 @@ static int open_flow(struct net *n, struct err *e)
 }
 
 /* Until there is no room, or nothing more, and the other end has all of it. */
-static int fill(struct net *n, struct err *e)
+static int fill(struct net *n, const volatile sig_atomic_t *stop, struct err *e)
 {
+    uint64_t moved_ns = pace_now_ns();
     for (;;) {
-        uint64_t before = n->feed ? net_feed_events(n->feed) : 0;
+        uint64_t before = net_feed_events(n->feed), known = n->known;
         int r = net_step(n, e);
         if (r < 0)
             return r;
-        uint64_t events = net_feed_events(n->feed);
+        uint64_t events = net_feed_events(n->feed), now_ns = pace_now_ns();
         if (events == before && n->known == events && flow_settled(n->flow))
             return 0;
+        if (*stop)
+            return err_set(e, EINTR, "cut short by a signal");
+        if (events != before || n->known != known)
+            moved_ns = now_ns;
+        if (now_ns > moved_ns + n->settings->stall_timeout_ns)
+            return err_set(e, ETIMEDOUT, "stalled before the start: %s",
+                    n->known != events ? "the other end does not take the events"
+                                       : "conversations that began before the recording do not open");
     }
 }
 
-int net_prepare(struct net *n, struct run_writer *run, uint32_t repetition, struct err *e)
+int net_prepare(struct net *n, struct run_writer *run, uint32_t repetition, const volatile sig_atomic_t *stop,
+        struct err *e)
 {
     close_repetition(n);
     n->run = run;
@@ -228,7 +239,7 @@ int net_prepare(struct net *n, struct run_writer *run, uint32_t repetition, stru
         r = begin(n, e);
     if (r == 0)
         r = open_flow(n, e);
-    return r < 0 ? r : fill(n, e);
+    return r < 0 ? r : fill(n, stop, e);
 }
 
 int net_describe(const struct net *n, struct facts *f, struct err *e)

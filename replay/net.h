@@ -37,9 +37,10 @@ struct net_sum {
 
 /* A repetition in three steps. First the other end listens and both know as much of the tape as there is room
  * for; then the clock starts at `start_ns` (pace_now_ns); then all is replayed, and exchanges are written to
- * `run` as results of `repetition`. net_run returns 0, -EINTR where `stop` cut it short, or another -errno;
- * *sum holds what was measured in any case. */
-int net_prepare(struct net *n, struct run_writer *run, uint32_t repetition, struct err *e);
+ * `run` as results of `repetition`. Where `stop` cuts it short, the first and the last return -EINTR; *sum of
+ * net_run holds what was measured in any case. */
+int net_prepare(struct net *n, struct run_writer *run, uint32_t repetition, const volatile sig_atomic_t *stop,
+        struct err *e);
 int net_go(struct net *n, uint64_t start_ns, struct err *e);
 int net_run(struct net *n, const volatile sig_atomic_t *stop, struct net_sum *sum, struct err *e);
 

@@ -106,7 +106,7 @@ static int repeat_once(struct command *c, uint32_t number, const volatile sig_at
             .repetition = number, .order = number, .warmup = number <= c->settings.warmup};
     if (!sum)
         return err_sys(e, ENOMEM, "cannot begin a repetition");
-    int r = net_prepare(c->net, c->run, number, e);
+    int r = net_prepare(c->net, c->run, number, stop, e);
     if (r == 0)
         r = net_go(c->net, pace_now_ns(), e);
     if (r == 0) {
