@@ -152,7 +152,7 @@ bool conv_retire(struct flow_thread *t, struct conv *c)
 
 void conv_free_all(struct flow_thread *t)
 {
-    for (size_t i = 0; i < t->buckets; i++) {
+    for (size_t i = 0; t->bucket && i < t->buckets; i++) {
         for (struct conv *c = t->bucket[i], *next; c; c = next) {
             next = c->next;
             destroy(t, c);

@@ -87,7 +87,7 @@ static int add_connect(struct ledger *l, const struct peer_event *pe, struct err
 {
     const struct net_event *ev = &pe->ev;
     if (ev->conversation != l->conversations || ev->side != NET_INITIATOR || pe->protocol >= NET_PROTOCOLS ||
-            pe->marks >> NET_MARKS || ev->conversation >= NET_CONVERSATIONS_MAX)
+            pe->marks >> NET_MARKS || ev->conversation >= NET_CONVERSATIONS_MAX || ev->bytes)
         return err_set(e, EPROTO, "a malformed connect of conversation %u", ev->conversation + 1);
     if (l->open >= l->limits.open_max)
         return err_set(e, EDQUOT, "more than %llu conversations are open at once",

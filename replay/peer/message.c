@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "replay/peer/message.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -108,13 +109,15 @@ int message_pack(const struct message *m, struct bytes *out, struct err *e)
     return packer_end(&p, e);
 }
 
+/* It may be shown: without what a terminal would obey. */
 static bool take_text(struct value v, char text[MESSAGE_TEXT_MAX + 1])
 {
     const char *s;
     size_t len;
     if (!value_str(v, &s, &len) || len > MESSAGE_TEXT_MAX || memchr(s, 0, len))
         return false;
-    memcpy(text, s, len);
+    for (size_t i = 0; i < len; i++)
+        text[i] = iscntrl((unsigned char)s[i]) ? '?' : s[i];
     text[len] = 0;
     return true;
 }

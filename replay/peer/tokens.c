@@ -71,10 +71,19 @@ static size_t slot_of(const struct tokens *t, const uint8_t *token)
     return random_mix(random_mix(a ^ t->key) ^ b) & (t->buckets - 1);
 }
 
+/* In the same time whatever differs. */
+static bool same(const uint8_t *a, const uint8_t *b)
+{
+    unsigned differ = 0;
+    for (size_t i = 0; i < EVENTS_TOKEN_BYTES; i++)
+        differ |= a[i] ^ b[i];
+    return !differ;
+}
+
 static struct entry **find(const struct tokens *t, const uint8_t *token)
 {
     struct entry **p = &t->bucket[slot_of(t, token)];
-    while (*p && memcmp((*p)->token, token, EVENTS_TOKEN_BYTES) != 0)
+    while (*p && !same((*p)->token, token))
         p = &(*p)->next;
     return p;
 }
@@ -134,7 +143,7 @@ bool tokens_redeem(struct tokens *t, const uint8_t token[EVENTS_TOKEN_BYTES], ui
     struct entry **p = find(t, token), *at = *p;
     bool found = at && at->protocol == protocol && !cookie == (protocol == NET_TCP);
     if (found && cookie)
-        found = memcmp(at->cookie, cookie, sizeof at->cookie) == 0;
+        found = same(at->cookie, cookie);
     if (found) {
         *conversation = at->conversation;
         *p = at->next;
