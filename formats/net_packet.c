@@ -83,7 +83,7 @@ static enum net_verdict parse_udp(struct rest *r, bool fragmented, struct net_pa
     p->checksum = get16(d + 6);
     p->udp = 1;
     p->payload_bytes = (fragmented && len ? len : r->wire) - 8;
-    return NET_PACKET_TAKEN;
+    return p->payload_bytes <= UINT16_MAX - 8 ? NET_PACKET_TAKEN : NET_PACKET_MALFORMED;
 }
 
 static enum net_verdict parse_transport(

@@ -4,6 +4,8 @@
 #include "formats/digest.h"
 
 #define COPY_NS UINT64_C(1000000)
+/* The largest datagram that IPv4 can carry, RFC 768 and 791. */
+#define DATAGRAM_MAX 65507
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -33,6 +35,13 @@ static uint64_t round_up(const struct net_assembler *a, uint64_t bytes)
 {
     uint64_t bucket = a->options.size_bucket_bytes;
     return bucket > 1 ? (bytes + bucket - 1) / bucket * bucket : bytes;
+}
+
+/* Datagrams are not rounded beyond what can be sent. */
+static uint64_t round_datagram(const struct net_assembler *a, uint64_t bytes)
+{
+    uint64_t rounded = round_up(a, bytes), most = later(bytes, DATAGRAM_MAX);
+    return rounded < most ? rounded : most;
 }
 
 /* A further send begins. The last entry is that of the send which is going on. */
@@ -198,7 +207,7 @@ int net_talk_datagram(
     uint64_t start = s->own_ns;
     if (peer->datagrams > s->waited)
         start = later(start, peer->datagram_ns);
-    struct net_event ev = {.bytes = round_up(a, bytes),
+    struct net_event ev = {.bytes = round_datagram(a, bytes),
             .watermark = peer->datagrams,
             .think_ns = since(a->now_ns, start),
             .side = (uint8_t)side,

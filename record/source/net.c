@@ -33,7 +33,7 @@ struct net_source {
     struct net_assembler *assembler;
     struct sorter *sorter;
     uint64_t start_ns, packets, dropped, late;
-    uint64_t taken_ns; /* t of the latest packet that left the sorter */
+    uint64_t taken_ns; /* all up to this t has left the sorter */
     int64_t ahead_ns;  /* CLOCK_MONOTONIC less CLOCK_REALTIME */
     uint64_t error_ns; /* largest of the conversions so far */
     bool measured;
@@ -212,6 +212,7 @@ static int release(struct net_source *s, uint64_t until_ns, struct err *e)
     int r = 0;
     while (!r && sorter_earliest(s->sorter, &next_ns) && next_ns < until_ns)
         r = leave(s, e) < 0 ? -1 : 0;
+    s->taken_ns = until_ns > s->taken_ns ? until_ns : s->taken_ns;
     return r < 0 ? -e->code : net_assembler_advance(s->assembler, until_ns, e);
 }
 
