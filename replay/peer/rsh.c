@@ -4,9 +4,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,8 @@
 
 #define LINE_BYTES 400
 #define LOOK_NS    5000000
+#define LOG_MS     250
+#define LAST_READS 256 /* after the end; who else holds the pipe may write for ever */
 
 extern char **environ;
 
@@ -27,6 +31,7 @@ struct rsh_log {
     int fd;
     char name[256];
     char line[LINE_BYTES]; /* the last one, kept back */
+    atomic_bool over;      /* the other end has ended */
 };
 
 /* A line of somebody else's, shown without what a terminal would obey. */
@@ -44,21 +49,56 @@ static void keep(struct rsh_log *log, const char *line)
     snprintf(log->line, sizeof log->line, "%s", line);
 }
 
+static void take_line(struct rsh_log *log, char *line)
+{
+    clean(line);
+    if (line[0])
+        keep(log, line);
+}
+
+/* Takes whole lines off, and what is too long for one. */
+static size_t take_lines(struct rsh_log *log, char line[LINE_BYTES], size_t len)
+{
+    for (char *end; (end = memchr(line, '\n', len));) {
+        *end++ = 0;
+        take_line(log, line);
+        len -= (size_t)(end - line);
+        memmove(line, end, len);
+    }
+    if (len == LINE_BYTES - 1) {
+        line[len] = 0;
+        take_line(log, line);
+        len = 0;
+    }
+    return len;
+}
+
+/* Until the pipe's end, or the other end's: what a remote shell leaves behind (ssh's ControlPersist) may hold
+ * the pipe for long. */
 static void *log_thread(void *context)
 {
     struct rsh_log *log = context;
-    CLEANUP_FILE FILE *f = fdopen(log->fd, "r");
     char line[LINE_BYTES];
-    if (!f) {
-        close(log->fd);
-        return NULL;
+    size_t len = 0;
+    for (unsigned last = 0; last < LAST_READS;) {
+        bool over = atomic_load(&log->over);
+        struct pollfd p = {log->fd, POLLIN, 0};
+        int ready = poll(&p, 1, over ? 0 : LOG_MS);
+        last += over;
+        if (ready == 0 && over)
+            break;
+        if (ready <= 0)
+            continue;
+        ssize_t n = read(log->fd, line + len, sizeof line - 1 - len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        len = take_lines(log, line, len + (size_t)n);
     }
-    while (fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = 0;
-        clean(line);
-        if (line[0])
-            keep(log, line);
-    }
+    line[len] = 0;
+    take_line(log, line);
+    close(log->fd);
     return NULL;
 }
 
@@ -175,6 +215,7 @@ static int end(struct rsh *r, uint64_t timeout_ns, char last[LINE_BYTES], struct
     }
     r->pid = 0;
     if (r->log) {
+        atomic_store(&r->log->over, true);
         pthread_join(r->log->thread, NULL);
         memcpy(last, r->log->line, LINE_BYTES);
         free(r->log);
