@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "formats/base/random.h"
 #include "formats/digest.h"
 
 #define ROOM_FIRST 256
@@ -25,7 +27,7 @@ static size_t bucket_of(const struct net_flows *t, const struct net_address *a, 
         uint32_t port;
     } one = {*a, a_port}, other = {*b, b_port};
     uint64_t sum = digest64(&one, sizeof one) + digest64(&other, sizeof other);
-    return (sum ^ (sum >> 32) ^ stream * UINT64_C(0x9e3779b1) ^ udp) & (t->room - 1);
+    return random_mix(sum ^ t->key ^ stream * UINT64_C(0x9e3779b1) ^ udp) & (t->room - 1);
 }
 
 static uint32_t *bucket(const struct net_flows *t, const struct net_flow *f)
@@ -70,8 +72,11 @@ static int grow(struct net_flows *t, struct err *e)
     if (!buckets)
         return err_sys(e, ENOMEM, "cannot follow %zu conversations", room);
     t->buckets = buckets;
-    if (!t->room)
+    if (!t->room) {
         t->oldest = t->newest = NET_NO_FLOW;
+        if (getrandom(&t->key, sizeof t->key, GRND_NONBLOCK) < 0)
+            t->key = (uintptr_t)list; /* better than nothing */
+    }
     memset(buckets, 0xff, room * sizeof *buckets);
     for (size_t i = room; i-- > t->room;) {
         t->list[i].chain = i + 1 < room ? (uint32_t)i + 1 : NET_NO_FLOW;

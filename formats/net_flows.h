@@ -60,6 +60,7 @@ struct net_flows {
     uint32_t *buckets;
     size_t room, count; /* room: a power of two, also the number of buckets */
     uint32_t free, oldest, newest;
+    uint64_t key; /* who sends packets shall not choose their buckets */
 };
 #define NET_NO_FLOW UINT32_MAX
 

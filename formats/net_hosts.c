@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "formats/base/random.h"
 #include "formats/digest.h"
 
 static struct net_host *slot_of(const struct net_hosts *h, const struct net_address *a)
 {
-    size_t i = digest64(a, sizeof *a) & (h->room - 1);
+    size_t i = random_mix(digest64(a, sizeof *a) ^ h->key) & (h->room - 1);
     while (h->slots[i].used && memcmp(&h->slots[i].address, a, sizeof *a) != 0)
         i = (i + 1) & (h->room - 1);
     return &h->slots[i];
@@ -19,12 +21,14 @@ static struct net_host *slot_of(const struct net_hosts *h, const struct net_addr
 
 static int grow(struct net_hosts *h, struct err *e)
 {
-    struct net_hosts larger = {.room = h->room ? h->room * 2 : 64, .count = h->count};
+    struct net_hosts larger = {.room = h->room ? h->room * 2 : 64, .count = h->count, .key = h->key};
     if (h->count * 2 < h->room)
         return 0;
     larger.slots = calloc(larger.room, sizeof *larger.slots);
     if (!larger.slots)
         return err_sys(e, ENOMEM, "cannot tell hosts apart");
+    if (!h->room && getrandom(&larger.key, sizeof larger.key, GRND_NONBLOCK) < 0)
+        larger.key = (uintptr_t)larger.slots; /* better than nothing */
     for (size_t i = 0; i < h->room; i++)
         if (h->slots[i].used)
             *slot_of(&larger, &h->slots[i].address) = h->slots[i];

@@ -20,6 +20,7 @@ struct net_hosts {
         bool used;
     } * slots;
     size_t room, count;
+    uint64_t key; /* who sends packets shall not choose their slots */
 };
 
 /* The host of an address; a new one is added to the tape, as "host-N", or with `keep_names` by its address.
