@@ -222,7 +222,7 @@ void exchange_flush(struct flow_thread *t);
 
 /* ---- flow_watch.c ---- */
 
-/* Looks for conversations that wait in vain; at most once a second does anything. */
+/* Looks for conversations that wait in vain; at most once in FLOW_TICK_NS does anything. */
 void watch(struct flow_thread *t);
 
 /* ---- flow_thread.c ---- */

@@ -18,7 +18,9 @@ static uint64_t allowance_ns(const struct flow *f, const struct conv *c)
     const struct step *next = c->peer.first;
     if (f->o.timing == TIMING_ASAP || !next)
         return f->o.stall_timeout_ns;
-    uint64_t gap = next->t_ns > c->peer_t_ns ? next->t_ns - c->peer_t_ns : 0;
+    /* Which datagrams were lost is not known: the next one may be the last that was told of. */
+    uint64_t next_t_ns = c->protocol == NET_UDP ? c->peer_data_t_ns : next->t_ns;
+    uint64_t gap = next_t_ns > c->peer_t_ns ? next_t_ns - c->peer_t_ns : 0;
     uint64_t wait = gap > next->think_ns ? gap : next->think_ns;
     return f->o.stall_timeout_ns + (uint64_t)((double)wait / f->o.speed);
 }
