@@ -77,8 +77,9 @@ static int refuse(struct net_pcap *c, int status, struct err *e)
 {
     int code = status == PCAP_ERROR_NO_SUCH_DEVICE ? ENODEV : status == PCAP_ERROR_PERM_DENIED ? EPERM : EIO;
     const char *why = pcap_geterr(c->pcap);
+    bool more = *why && strcmp(why, pcap_statustostr(status)) != 0; /* some are said twice */
     return err_set(e, code, "cannot record interface '%s': %s%s%s", c->name, pcap_statustostr(status),
-            *why ? ": " : "", why);
+            more ? ": " : "", more ? why : "");
 }
 
 static int set_up(struct net_pcap *c, const char *filter, struct err *e)

@@ -131,7 +131,7 @@ is "$(talks "$tmp/named.tape" 6379)" "500000 500000 500 close" "--size-bucket ro
 
 # ---- what cannot be recorded
 run $in_hv "$record" -o "$tmp/no.tape" --net nosuch0 --for 1s
-is "$status" 1 "an interface that is not there"; like "$err" "cannot record interface 'nosuch0'" "is named"
+is "$status" 1 "an interface that is not there"; like "$err" "cannot record interface 'nosuch0': No such device exists$" "is named"
 run $in_hv "$record" -o "$tmp/no.tape" --net vif0:'port nonsense!' --for 1s
 is "$status" 1 "a filter that is none"; like "$err" "filter 'port nonsense!'" "is named"
 run $in_hv "$record" -o "$tmp/no.tape" --net vif0 --net vif0 --for 1s

@@ -118,6 +118,8 @@ run $replay small.tape --to dry.img -o dry.run --dry-run
 is "$status,$(ls dry.* 2>/dev/null)" 0, "--dry-run creates nothing"
 like "$out" "to be filled first: 80.00 KiB" "says what would be filled"
 like "$out" "would be created" "and created"
+run $replay small.tape --to no/dry.img -o dry.run --dry-run
+like "$status,$err" "^1,.*cannot create 'no/dry.img': No such file or directory" "--dry-run fails where a file could not be created"
 head -c 1M /dev/urandom >foreign.img
 before=$(sha256sum <foreign.img)
 run $replay small.tape --to foreign.img --dry-run

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "formats/base/cleanup.h"
 #include "replay/blkid.h"
 #include "replay/target/aio.h"
 
@@ -137,8 +139,13 @@ static int open_file(struct aio_target *a, const struct stat *st, struct err *e)
 
 static int open_absent(struct aio_target *a, struct err *e)
 {
+    CLEANUP_FREE char *copy = strdup(a->path); /* dirname cuts it */
+    if (!copy)
+        return err_sys(e, ENOMEM, "cannot open '%s'", a->path);
     if (a->read_only || strncmp(a->path, "/dev/", 5) == 0 || a->path[strlen(a->path) - 1] == '/')
         return err_sys(e, ENOENT, "cannot open '%s'", a->path);
+    if (access(dirname(copy), W_OK | X_OK) < 0) /* now: a dry run creates nothing */
+        return err_sys(e, errno, "cannot create '%s'", a->path);
     a->base.absent = true;
     a->base.size_bytes = TARGET_ENDLESS;
     a->base.sector_bytes = 512;
