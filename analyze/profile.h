@@ -178,6 +178,23 @@ struct profile_heat {
 /* The latency at which row i begins, in ns; row PROFILE_LATENCY_ROWS has no end. */
 uint64_t profile_latency_row_ns(size_t row);
 
+/* ---- sockets: messages are data events, the bytes of one each ---- */
+
+/* Of all conversations, or of a stream's. One is open from its connect to its end, else to the end of the
+ * recording; what happens at one time, in the tape's order. */
+struct profile_sockets_sum {
+    uint64_t conversations;
+    uint64_t messages[NET_SIDES], bytes[NET_SIDES]; /* sent by initiators, by responders */
+    uint64_t open_max;
+    double open_mean; /* over time, from 0 to elapsed_ns */
+};
+struct profile_sockets {
+    struct profile_sockets_sum all;
+    struct profile_values size[NET_SIDES];  /* bytes of a message */
+    struct profile_values think[NET_SIDES]; /* ns of think time before a message (net.h) */
+    struct profile_values length; /* ns from connect to close or reset, of those that began in the tape */
+};
+
 /* ---- all of it ---- */
 
 struct profile_stream {
@@ -191,6 +208,7 @@ struct profile_stream {
     struct profile_places places;
     uint64_t depth_max;
     struct profile_touched touched;
+    struct profile_sockets_sum sockets;
 };
 
 struct profile {
@@ -211,6 +229,7 @@ struct profile {
     struct profile_timeline timeline;
     struct profile_heat heat;
     struct net_totals net;
+    struct profile_sockets sockets;
 };
 
 /* Reads the tape at `path`, several times, and makes *p, which the caller frees. Errors are those of the

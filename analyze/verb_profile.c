@@ -39,7 +39,13 @@ static const char *const sections[] = {"What is said",
         "The working set is counted in blocks of 4 KiB, or of 512 bytes where a disk's I/O is not on whole 4 "
         "KiB. Its "
         "hottest parts are ranges of 64 blocks, by the number of I/Os that touched them; neighbours are "
-        "joined.",
+        "joined.\n"
+        "\n"
+        "A message of a socket is one data event of the tape: what one side sent without a pause, or one "
+        "datagram. Its "
+        "think time is counted from when what it waited for had come. A conversation is open from its "
+        "connect to its end; "
+        "initiators are those that connected.",
         "JSON",
         "Times are ns, sizes and places bytes. What is not known is null.\n"
         "  file, label, identity, finished, records, lost, elapsed_ns, streams [{id, name, capacity_bytes, "
@@ -56,6 +62,9 @@ static const char *const sections[] = {"What is said",
         "               touches fall to the hottest per cents of the ranges\n"
         "  timeline     slots of slot_ns: counts, bytes, latencies by operation, depth, growth of the "
         "working set\n"
+        "  sockets      conversations; messages, bytes, size and think time by initiator and responder; how "
+        "many were\n"
+        "               open at once (open_max, open_mean over time); length from begin to end\n"
         "\n"
         "A distribution is a list of {from, count}: count values lie from `from` to below twice that.",
         NULL};

@@ -13,8 +13,8 @@
  *
  * Keys: conversations (1), exchanges (10), request (64), answer (64), server_us (100), client_us (100),
  * path_us (20), gap_us (1000), serial (0), end (close), protocol (tcp), clients (1: conversations take
- * turns), began (0: the first N conversations began before), greeting (0: bytes that the responder sends
- * first), label.
+ * turns), interfaces (1: these, too), began (0: the first N conversations began before), greeting (0: bytes
+ * that the responder sends first), label.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,15 +131,15 @@ static void make(uint32_t k)
     put_end(k, t, sent, received);
 }
 
-static void write_all(struct tape_writer *w, uint32_t stream, const uint32_t *client, uint32_t server)
+static void write_all(struct tape_writer *w, const uint32_t *stream, const uint32_t *client, uint32_t server)
 {
     struct err e = {0};
-    uint64_t clients = number("clients", 1), began = number("began", 0);
+    uint64_t clients = number("clients", 1), began = number("began", 0), interfaces = number("interfaces", 1);
     bool udp = strcmp(text("protocol", "tcp"), "udp") == 0;
     qsort(list, count, sizeof *list, by_time);
     for (size_t i = 0; i < count; i++) {
         const struct net_event *ev = &list[i].ev;
-        struct net_conversation c = {.stream = stream,
+        struct net_conversation c = {.stream = stream[ev->conversation % interfaces],
                 .client = client[ev->conversation % clients],
                 .server = server,
                 .client_port = (uint16_t)(40000 + ev->conversation % 20000),
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 {
     struct err e = {0};
     struct tape_writer *w;
-    uint32_t stream, server, client[16];
+    uint32_t stream[16], server, client[16];
     argc_ = argc;
     argv_ = argv;
     if (argc < 2) {
@@ -162,9 +162,14 @@ int main(int argc, char **argv)
         return 2;
     }
     struct tape_info info = {.label = strdup(text("label", "")), .started_unix_ns = 1262304000000000000};
-    struct tape_stream s = {.kind = TAPE_STREAM_NET, .name = strdup("tap0")};
     need(tape_writer_open(&w, argv[1], &info, &e), &e);
-    need(tape_writer_stream(w, &s, &stream, &e), &e);
+    for (uint64_t i = 0; i < number("interfaces", 1) && i < 16; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "tap%u", (unsigned)i);
+        struct tape_stream s = {.kind = TAPE_STREAM_NET, .name = strdup(name)};
+        need(tape_writer_stream(w, &s, &stream[i], &e), &e);
+        tape_stream_release(&s);
+    }
     for (uint64_t i = 0; i < number("clients", 1) && i < 16; i++) {
         char name[32];
         snprintf(name, sizeof name, "client%u", (unsigned)i);
@@ -177,7 +182,6 @@ int main(int argc, char **argv)
     if (strcmp(text("end", "close"), "none") != 0)
         need(tape_writer_finish(w, "duration", count ? list[count - 1].ev.t_ns : 0, &e), &e);
     tape_writer_close(w, false);
-    tape_stream_release(&s);
     tape_info_release(&info);
     free(list);
     return 0;

@@ -85,7 +85,7 @@ static void arrivals_text(const struct profile *p, struct out *o)
         return;
     words_title(o, "Arrivals", "time from one I/O to the next");
     words_values_head(o);
-    words_values(o, "all", v);
+    words_values(o, "all", v, units_duration);
 }
 
 static struct json *arrivals_json(const struct profile *p)

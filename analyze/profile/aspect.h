@@ -20,8 +20,11 @@ struct profile_aspect {
     const char *name; /* its key in JSON */
     /* Before the first pass: *state is given to the others. `p` has its streams and totals, and zeros. */
     int (*open)(void **state, struct profile *p, struct err *e);
-    /* The next records of a pass. Times are in order. NULL, with `next`: nothing is to be read. */
+    /* The next records of a pass. Times are in order. */
     int (*feed)(void *state, struct profile *p, const struct block_chunk *c, struct err *e);
+    /* The same for the events of conversations, which follow the records of a pass. An aspect has one of the
+     * two, or neither, and is then computed by open. */
+    int (*feed_net)(void *state, struct profile *p, const struct net_chunk *c, struct err *e);
     /* Ends a pass. 1: another is wanted; 0: the part is done; -errno. */
     int (*next)(void *state, struct profile *p, struct err *e);
     void (*close)(void *state); /* NULL is allowed */

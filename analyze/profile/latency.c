@@ -65,7 +65,7 @@ static void latency_text(const struct profile *p, struct out *o)
         if (p->latency.op[op].count && !any)
             words_values_head(o);
         if (p->latency.op[op].count)
-            words_values(o, block_op_name(op), &p->latency.op[op]);
+            words_values(o, block_op_name(op), &p->latency.op[op], units_duration);
         any |= p->latency.op[op].count > 0;
     }
     if (!any)

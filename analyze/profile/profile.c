@@ -33,7 +33,7 @@ static int work_open(struct work *w, struct profile *p, struct err *e)
         if (rc < 0)
             return rc;
         w->open[i] = true;
-        w->wants[i] = profile_aspects[i]->feed != NULL;
+        w->wants[i] = profile_aspects[i]->feed || profile_aspects[i]->feed_net;
     }
     return 0;
 }
@@ -52,10 +52,22 @@ static int feed_chunk(struct work *w, struct profile *p, const struct block_chun
         uint32_t left = c->count - from;
         struct block_chunk part = part_of(c, from, left < FEED_RECORDS ? left : FEED_RECORDS);
         for (size_t i = 0; i < ASPECTS; i++) {
-            int rc = w->wants[i] ? profile_aspects[i]->feed(w->state[i], p, &part, e) : 0;
+            const struct profile_aspect *a = profile_aspects[i];
+            int rc = w->wants[i] && a->feed ? a->feed(w->state[i], p, &part, e) : 0;
             if (rc < 0)
                 return rc;
         }
+    }
+    return 0;
+}
+
+static int feed_net_chunk(struct work *w, struct profile *p, const struct net_chunk *c, struct err *e)
+{
+    for (size_t i = 0; i < ASPECTS; i++) {
+        const struct profile_aspect *a = profile_aspects[i];
+        int rc = w->wants[i] && a->feed_net ? a->feed_net(w->state[i], p, c, e) : 0;
+        if (rc < 0)
+            return rc;
     }
     return 0;
 }
@@ -75,14 +87,41 @@ static int next_pass(struct work *w, struct profile *p, struct err *e)
     return any;
 }
 
+static bool wants_any(const struct work *w, bool net)
+{
+    bool any = false;
+    for (size_t i = 0; i < ASPECTS; i++)
+        any |= w->wants[i] && (net ? profile_aspects[i]->feed_net != NULL : profile_aspects[i]->feed != NULL);
+    return any;
+}
+
+static int read_blocks(struct tape_reader *r, struct work *w, struct profile *p, struct err *e)
+{
+    const struct block_chunk *c;
+    int rc = tape_reader_seek(r, 0, e);
+    while (rc >= 0 && (rc = tape_reader_next(r, &c, e)) > 0)
+        rc = feed_chunk(w, p, c, e);
+    return rc;
+}
+
+static int read_net(struct tape_reader *r, struct work *w, struct profile *p, struct err *e)
+{
+    const struct net_chunk *c;
+    int rc;
+    tape_reader_net_rewind(r);
+    while ((rc = tape_reader_net_next(r, &c, e)) > 0)
+        if ((rc = feed_net_chunk(w, p, c, e)) < 0)
+            break;
+    return rc;
+}
+
 static int read_passes(struct tape_reader *r, struct work *w, struct profile *p, struct err *e)
 {
     int rc, again;
     do {
-        const struct block_chunk *c;
-        rc = tape_reader_seek(r, 0, e);
-        while (rc >= 0 && (rc = tape_reader_next(r, &c, e)) > 0)
-            rc = feed_chunk(w, p, c, e);
+        rc = wants_any(w, false) ? read_blocks(r, w, p, e) : 0;
+        if (rc >= 0 && wants_any(w, true))
+            rc = read_net(r, w, p, e);
         again = rc < 0 ? rc : next_pass(w, p, e);
     } while (again > 0);
     return again;

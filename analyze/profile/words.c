@@ -151,14 +151,14 @@ void words_values_head(struct out *o)
     out_printf(o, "%12s\n", "greatest");
 }
 
-void words_values(struct out *o, const char *name, const struct profile_values *v)
+void words_values(struct out *o, const char *name, const struct profile_values *v,
+        const char *(*unit)(uint64_t, char[UNITS_TEXT_BYTES]))
 {
     char text[UNITS_TEXT_BYTES];
-    out_printf(o, "  %-13s%12s", name, units_duration(v->min, text));
-    out_printf(o, "%12s", units_duration(v->mean < 0x1p63 ? (uint64_t)(v->mean + 0.5) : v->max, text));
-#define CELL(field, q)                                                                                       \
-    out_printf(o, "%12s", v->count < select_least(q) ? "-" : units_duration(v->field, text));
+    out_printf(o, "  %-13s%12s", name, unit(v->min, text));
+    out_printf(o, "%12s", unit(v->mean < 0x1p63 ? (uint64_t)(v->mean + 0.5) : v->max, text));
+#define CELL(field, q) out_printf(o, "%12s", v->count < select_least(q) ? "-" : unit(v->field, text));
     PROFILE_QUANTILES(CELL)
 #undef CELL
-    out_printf(o, "%12s\n", units_duration(v->max, text));
+    out_printf(o, "%12s\n", unit(v->max, text));
 }

@@ -32,10 +32,11 @@ struct json *words_log_json(const struct profile_log *l);
 /* {count, min, max, mean, p50, ..., log}; null for all but `count` where there were none, null for a
  * percentile with too few values behind it (select_least). */
 struct json *words_values_json(const struct profile_values *v, const char *unit);
-/* A line: name, mean, percentiles ("-" for one with too few values behind it), greatest; times in ns. Before
- * the first of several, words_values_head. */
+/* A line: name, mean, percentiles ("-" for one with too few values behind it), greatest, each as `unit`
+ * (units_duration, units_size) writes it. Before the first of several, words_values_head. */
 void words_values_head(struct out *o);
-void words_values(struct out *o, const char *name, const struct profile_values *v);
+void words_values(struct out *o, const char *name, const struct profile_values *v,
+        const char *(*unit)(uint64_t, char[UNITS_TEXT_BYTES]));
 uint64_t words_log_count(const struct profile_log *l);
 
 /* The object, or NULL (and it is freed) where `bad`. */
