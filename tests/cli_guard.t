@@ -135,7 +135,8 @@ printf '\0\0\0\0\203\0\0\0\0\010\0\0\0\0\001\0' | dd of=part.img bs=1 seek=446 c
 printf '\125\252' | dd of=part.img bs=1 seek=510 conv=notrunc status=none
 loop_attach part.img; whole=$loop
 if partx -a $whole 2>/dev/null && [ -b ${whole}p1 ]; then
-    mkfs.ext4 -q ${whole}p1 2>/dev/null && mount ${whole}p1 mnt
+    # Nothing is left to be written later by the kernel itself.
+    mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 ${whole}p1 2>/dev/null && mount ${whole}p1 mnt
     cleanup "umount $tmp/mnt"
     sync
     refused $whole part.img "${whole}p1.* is mounted at" "a disk whose partition is mounted" --overwrite-data
