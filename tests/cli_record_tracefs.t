@@ -10,16 +10,16 @@ grep -qw tracefs /proc/filesystems || skip_all "needs a kernel with tracefs"
 # both NAME COMMAND...: records $loop in both ways while the command runs; $tmp/NAME.tracefs and .bpf are the records, sorted.
 both() {
     local name=$1 p1 p2 disk=${disk:-$loop}; shift
-    "$record" --source tracefs -o "$tmp/$name-t.tape" --disk "$disk" 2>"$tmp/t.err" & p1=$!
+    rm -f "$tmp"/ready.* "$tmp/end"
+    # A command begins when all is recorded.
+    until_end() { echo "touch '$tmp/ready.$1'; until [ -e '$tmp/end' ]; do sleep 0.05; done"; }
+    "$record" --source tracefs -o "$tmp/$name-t.tape" --disk "$disk" -- sh -c "$(until_end t)" 2>"$tmp/t.err" & p1=$!
     cleanup "kill $p1"
-    "$record" -o "$tmp/$name-b.tape" --disk "$disk" 2>"$tmp/b.err" & p2=$!
+    "$record" -o "$tmp/$name-b.tape" --disk "$disk" -- sh -c "$(until_end b)" 2>"$tmp/b.err" & p2=$!
     cleanup "kill $p2"
-    # Both are ready when both tapes are there.
-    wait_for 10 test -e "$tmp/$name-t.tape.partial" -a -e "$tmp/$name-b.tape.partial"
-    sleep 0.2
+    wait_for 30 test -e "$tmp/ready.t" -a -e "$tmp/ready.b"
     "$@" >/dev/null 2>&1
-    sleep 0.2
-    kill -TERM $p1 $p2
+    touch "$tmp/end"
     wait $p1; local s1=$?; wait $p2
     is "$s1$?" 00 "$name: both recordings end well"
     for n in t b; do
