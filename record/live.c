@@ -22,6 +22,7 @@
 #include "record/own_disk.h"
 #include "record/recorder.h"
 #include "record/source/net.h"
+#include "record/whose.h"
 
 #define OPEN_MAX_DEFAULT 65536
 
@@ -30,6 +31,7 @@ struct live {
     const struct source_ops *ops;
     struct source *source;
     struct source_target *targets;
+    struct whose whose;
     struct source_config config;
     struct tape_info info;
     struct tape_stream *streams; /* one for each target */
@@ -54,6 +56,18 @@ static uint64_t elapsed_ns(const struct live *l)
 }
 
 /* ---- before ---- */
+
+static int find_whose(struct live *l, struct err *e)
+{
+    const struct options *o = l->o;
+    int status = whose_init(
+            &l->whose, o->cgroups.list, o->cgroups.count, o->pids.list, o->pids.count, o->children, e);
+    if (status == 0 && l->whose.by_task)
+        fprintf(stderr,
+                "iotape-record: the io controller is not enabled for the --cgroup: only what its processes "
+                "queue themselves is recorded\n");
+    return status;
+}
 
 static int find_targets(struct live *l, struct err *e)
 {
@@ -91,6 +105,11 @@ static int describe_options(struct live *l, struct err *e)
         status = facts_set(f, e, "max_size_bytes", "%" PRIu64, o->max_bytes);
     if (status == 0 && o->keep_names)
         status = facts_set(f, e, "keep_names", "yes");
+    if (status == 0 && o->cgroups.count)
+        status = facts_set(f, e, "cgroups", "%zu", o->cgroups.count);
+    if (status == 0 && o->pids.count)
+        status = facts_set(
+                f, e, "processes", "%zu%s", o->pids.count, o->children ? " and their children" : "");
     if (status == 0 && o->command && o->keep_names)
         status = facts_set(f, e, "command", "%s", o->command[0]);
     return status;
@@ -118,6 +137,7 @@ static int open_source(struct live *l, struct err *e)
     const struct options *o = l->o;
     l->config = (struct source_config){.targets = l->targets,
             .target_count = o->disks.count,
+            .filter = &l->whose.filter,
             .open_max = o->open_max ? (uint32_t)o->open_max : OPEN_MAX_DEFAULT,
             .keep_names = o->keep_names,
             .verbose = o->verbose};
@@ -250,6 +270,10 @@ static void summarise(const struct live *l, uint64_t length_ns)
     fprintf(stderr, "%s: %s%s in %s, %" PRIu64 " lost,%s %s\n", l->o->output, disks, net,
             units_duration(length_ns, length), s.lost + (l->net ? net_source_dropped(l->net) : 0), open,
             units_size(s.tape_bytes, size));
+    if (s.unattributed)
+        fprintf(stderr,
+                "%s: %" PRIu64 " I/Os of kernel threads belong to nobody known and are not recorded\n",
+                l->o->output, s.unattributed);
 }
 
 static int finish(struct live *l, const char *why, struct err *e)
@@ -289,6 +313,7 @@ static void live_release(struct live *l, bool discard)
     for (size_t i = 0; l->streams && i < l->o->disks.count; i++)
         tape_stream_release(&l->streams[i]);
     tape_info_release(&l->info);
+    whose_release(&l->whose);
     free(l->streams);
     free(l->targets);
 }
@@ -296,6 +321,8 @@ static void live_release(struct live *l, bool discard)
 static int begin(struct live *l, struct err *e)
 {
     int status = find_targets(l, e);
+    if (status == 0)
+        status = find_whose(l, e);
     if (status == 0)
         status = describe(l, e);
     if (status == 0 && l->o->command) /* before the source: a fork with mapped rings costs more */

@@ -40,6 +40,16 @@ static int add_interface(void *values, const char *text, struct err *e)
     return add_word(&((struct options *)values)->interfaces, text, e);
 }
 
+static int add_cgroup(void *values, const char *text, struct err *e)
+{
+    return add_word(&((struct options *)values)->cgroups, text, e);
+}
+
+static int add_pid(void *values, const char *text, struct err *e)
+{
+    return add_word(&((struct options *)values)->pids, text, e);
+}
+
 static int add_import(void *values, const char *text, struct err *e)
 {
     struct options *o = values;
@@ -107,6 +117,14 @@ static const struct opt opts[] = {
                 "record the conversations on this interface, those that FILTER (pcap-filter(7)) lets pass; "
                 "may repeat, one stream each",
                 NULL, add_interface},
+        {"cgroup", 0, OPT_CALL, 0, "PATH",
+                "of the disks, record only what belongs to this control group or those below it; may repeat",
+                NULL, add_cgroup},
+        {"pid", 0, OPT_CALL, 0, "PID",
+                "of the disks, record only what this process queues, all its threads; may repeat", NULL,
+                add_pid},
+        {"children", 0, OPT_FLAG, AT(children), NULL,
+                "and what the children of --pid queue, those it has and those it makes", NULL, NULL},
         {"pause", 0, OPT_CALL, 0, "DURATION", "a longer pause splits what one side sends (default: 20ms)",
                 NULL, set_pause},
         {"size-bucket", 0, OPT_CALL, 0, "SIZE", "round the sizes of sends up to multiples of this", NULL,
@@ -160,6 +178,18 @@ static const char *const sections[] = {"Recording",
         "While it is written the tape is called FILE.partial; it is readable up to its last whole chunk, "
         "whatever "
         "happens to the recorder.",
+        "Whose I/O",
+        "--cgroup takes what the kernel charges to a control group or one below it: also writeback, journals "
+        "and "
+        "workers that act for it, as far as the kernel knows (cgroup v2 with the controllers io and memory). "
+        "PATH is "
+        "a directory below /sys/fs/cgroup, or as /proc/PID/cgroup shows it. Where the io controller is not "
+        "enabled for it, it is said, and what its processes queue themselves is taken. --pid takes what a "
+        "process "
+        "queues; its children only with --children. Several are added up. All else is dropped in the kernel. "
+        "What "
+        "kernel threads queue for nobody known (writeback on cgroup v1, with --pid all of it) is not "
+        "recorded but counted (\"unattributed\").",
         "Conversations",
         "--net records who sent how many bytes to whom on a network interface (a tap, vif, bridge or a "
         "physical "
@@ -245,6 +275,12 @@ static int check(const struct options *o, struct err *e)
         return err_set(e, EINVAL, "nothing to record: give --disk DEVICE, --net IFACE, or --import FILE");
     if (!o->is_import && o->interfaces.count == 0 && (o->pause_ns || o->size_bucket_bytes))
         return err_set(e, EINVAL, "--pause and --size-bucket go with --net or --import only");
+    if ((o->cgroups.count || o->pids.count) && (o->is_import || o->disks.count == 0))
+        return err_set(e, EINVAL, "--cgroup and --pid go with --disk only");
+    if ((o->cgroups.count || o->pids.count) && o->source != &source_bpf)
+        return err_set(e, EINVAL, "--cgroup and --pid go with --source bpf only");
+    if (o->children && o->pids.count == 0)
+        return err_set(e, EINVAL, "--children goes with --pid only");
     if (o->interfaces.count > INTERFACES_MAX)
         return err_set(e, EINVAL, "--net: at most %d interfaces", INTERFACES_MAX);
     if (o->size_bucket_bytes > SIZE_BUCKET_LIMIT)
@@ -260,6 +296,8 @@ static void options_release(struct options *o)
 {
     free(o->disks.list);
     free(o->interfaces.list);
+    free(o->cgroups.list);
+    free(o->pids.list);
     free(o->files.list);
     free(o->only.list);
 }

@@ -50,6 +50,7 @@ struct recorder {
     uint64_t lost[TAPE_STREAMS_MAX]; /* as the source has said, and told to the tape */
     uint64_t lost_total, taken, bytes, last_ns;
     uint64_t unended;                    /* events without an end */
+    uint64_t unattributed;               /* known at the end */
     uint64_t open_total;                 /* records without a latency */
     uint64_t chunk_bytes, chunk_records; /* of the tape, when it last grew */
 };
@@ -285,8 +286,14 @@ static uint64_t finished_bytes(const struct recorder *r)
 
 struct recorder_status recorder_status(const struct recorder *r)
 {
-    return (struct recorder_status){now_ns(r), tape_writer_records(r->w) + release_waiting(r->release),
-            r->bytes, r->lost_total, r->open_total, tape_writer_bytes(r->w), finished_bytes(r)};
+    return (struct recorder_status){.elapsed_ns = now_ns(r),
+            .records = tape_writer_records(r->w) + release_waiting(r->release),
+            .bytes = r->bytes,
+            .lost = r->lost_total,
+            .open = r->open_total,
+            .unattributed = r->unattributed,
+            .tape_bytes = tape_writer_bytes(r->w),
+            .finished_bytes = finished_bytes(r)};
 }
 
 /* ---- the end ---- */
@@ -351,12 +358,14 @@ static int drain_last(struct recorder *r, struct err *e)
 static void write_counts(struct recorder *r)
 {
     struct source_counts c = r->ops->counts(r->source);
+    r->unattributed = c.unattributed;
     const struct {
         const char *name;
         uint64_t count;
     } all[] = {{"unmatched_completions", c.unmatched}, {"other_operations", c.other_ops},
             {"nonblocking_retries", c.retried}, {"requests_too_long", c.unwalked},
-            {"missed_completions", r->unended + c.missed_completions}};
+            {"missed_completions", r->unended + c.missed_completions}, {"unattributed", c.unattributed},
+            {"unfollowed_processes", c.unfollowed}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].count)
             tape_writer_count(r->w, all[i].name, all[i].count);

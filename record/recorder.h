@@ -18,6 +18,7 @@ struct recorder_status {
     uint64_t elapsed_ns, records, bytes, lost;
     uint64_t open;           /* records without a latency: still open, or their end was missed */
     uint64_t tape_bytes;     /* written so far */
+    uint64_t unattributed;   /* I/Os that were asked for, or not: nobody knows; at the end */
     uint64_t finished_bytes; /* about what the tape would have if it ended now */
 };
 

@@ -26,9 +26,22 @@ struct source_target {
     bool stacked;         /* what is sent to it may complete on other devices (dm, md) */
 };
 
+/* Whose I/O is wanted: that of which any of these is true. All empty: everybody's. */
+#define SOURCE_CGROUPS_MAX 16
+struct source_filter {
+    const uint32_t *processes; /* process ids */
+    size_t process_count;
+    bool children;                        /* and of their children from now on, and those that they have */
+    uint64_t charged[SOURCE_CGROUPS_MAX]; /* cgroups (below which others may be) that the kernel charges it to
+                                           */
+    uint64_t tasks[SOURCE_CGROUPS_MAX];   /* cgroups v2 of the tasks that queue it */
+    size_t charged_count, task_count;
+};
+
 struct source_config {
     const struct source_target *targets; /* must outlive the source */
     size_t target_count;
+    const struct source_filter *filter; /* likewise; NULL: everybody's */
     uint32_t open_max; /* places for I/Os that are open at once; those without one are lost */
     bool keep_names;   /* learn the names of processes */
     bool verbose;      /* let libraries talk on standard error */
@@ -54,6 +67,9 @@ struct source_counts {
     uint64_t unwalked;           /* requests of too many bios, some of which stay open */
     uint64_t missed_arrivals;    /* that can be put to no stream */
     uint64_t missed_completions; /* of I/Os that stay open */
+    uint64_t
+            unattributed; /* kernel threads' I/Os that may be of those who are asked for, or not: not taken */
+    uint64_t unfollowed;  /* children of processes that could not be followed */
 };
 
 struct source;

@@ -48,6 +48,7 @@ struct bio {
     struct bvec_iter bi_iter;
     void *bi_end_io;
     void *bi_private;
+    struct blkcg_gq *bi_blkg;
 } KERNEL;
 
 struct request {
@@ -79,6 +80,8 @@ const volatile bool keep_names = false;
 const volatile __u32 open_mask = 0;                   /* entries in the table less one */
 const volatile __u32 ring_count = 1, ring_events = 0; /* powers of two; events of each ring */
 
+const volatile bool any_filter = false; /* others' I/O passes by: their completions have no arrival here */
+
 struct block_counts counts = {};
 struct block_ends ends[BLOCK_RINGS_MAX] = {};
 
@@ -98,12 +101,13 @@ struct {
     __type(value, struct block_event);
 } rings SEC(".maps");
 
-/* Names of processes, only with keep_names. */
+/* Names of processes, only with keep_names: each where its number says. */
 struct {
-    __uint(type, BPF_MAP_TYPE_LRU_HASH);
-    __uint(max_entries, 16384);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, BLOCK_NAMES);
     __type(key, __u32);
-    __type(value, char[16]);
+    __type(value, struct block_name);
 } names SEC(".maps");
 
 /* A static function, found in kallsyms; where that is hidden, every parent counts as a chain's. */
@@ -121,6 +125,8 @@ extern const void bio_chain_endio __ksym __weak;
 #else
 #define publish(place, value) ((void)__sync_lock_test_and_set(place, value)) /* a full barrier in eBPF */
 #endif
+
+#include "record/source/block_filter.bpf.h"
 
 static __always_inline void count_lost(__u16 stream, __u16 also)
 {
@@ -286,11 +292,13 @@ static __always_inline struct block_open *claim(__u64 bio)
 
 static __noinline void remember_name(__u32 tgid)
 {
-    char name[16];
-    if (bpf_map_lookup_elem(&names, &tgid))
+    __u32 place = tgid & (BLOCK_NAMES - 1);
+    struct block_name *n = bpf_map_lookup_elem(&names, &place);
+    if (!n || n->tgid == tgid)
         return;
-    bpf_get_current_comm(name, sizeof name);
-    bpf_map_update_elem(&names, &tgid, name, BPF_ANY);
+    publish(&n->tgid, 0);
+    bpf_get_current_comm(n->comm, sizeof n->comm);
+    publish(&n->tgid, tgid);
 }
 
 SEC("tp_btf/block_bio_queue")
@@ -304,6 +312,9 @@ int BPF_PROG(on_queue, struct bio *bio)
         __sync_fetch_and_add(&counts.other_ops, 1);
         return 0;
     }
+    __u32 tgid = bpf_get_current_pid_tgid() >> 32;
+    if (!is_asked_for(bio, tgid))
+        return 0;
     __u64 now_ns = bpf_ktime_get_ns(), address = (__u64)bio;
     struct block_open *o = claim(as_number(&address));
     if (!o) {
@@ -313,7 +324,7 @@ int BPF_PROG(on_queue, struct bio *bio)
     o->sector = bio->bi_iter.bi_sector;
     o->len = o->remaining = bio->bi_iter.bi_size;
     o->opf = opf;
-    o->tgid = bpf_get_current_pid_tgid() >> 32;
+    o->tgid = tgid;
     o->stream = stream;
     o->also = also;
     o->flushing = 0;
@@ -370,7 +381,8 @@ __noinline int complete(__u64 *address, __u32 size, __u32 bytes, __s32 error, __
     if (!o) {
         o = find_parent(*address);
         if (!o) {
-            __sync_fetch_and_add(&counts.unmatched, 1);
+            if (!any_filter)
+                __sync_fetch_and_add(&counts.unmatched, 1);
             return 0;
         }
     }

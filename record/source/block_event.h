@@ -31,6 +31,17 @@ struct block_open {
     __u32 pad[3];
 };
 
+#define BLOCK_CGROUPS_MAX   16
+#define BLOCK_PROCESSES_MAX 65536 /* that are followed at once */
+
+/* What a process is called. `tgid` is 0 while it is written. */
+#define BLOCK_NAMES 16384
+struct block_name {
+    __u32 tgid;
+    char comm[16];
+    __u32 pad;
+};
+
 /* The entries where a bio may be: that of its address, then the others of this many around it; then as many
  * around a second one. */
 #define BLOCK_WAYS 8
@@ -65,6 +76,8 @@ struct block_counts {
     __u64 other_ops;               /* zone operations and the like: not recorded */
     __u64 retried;                 /* non-blocking attempts that were told to come back (BLK_STS_AGAIN) */
     __u64 unwalked;                /* requests of more bios than are looked at */
+    __u64 unattributed;            /* kernel threads' I/Os for nobody known, where I/Os are filtered */
+    __u64 unfollowed;              /* children of processes, without a place in the table of these */
 };
 
 #endif

@@ -17,6 +17,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
 #include "record/source.h"
+#include "record/source/bpf_filter.h"
 
 #include "record/source/block_event.h" /* the skeleton has its structs */
 #include "record/ring.h"
@@ -29,7 +30,8 @@
 struct source {
     struct block_bpf *skel;
     struct ring rings[BLOCK_RINGS_MAX];
-    const struct block_open *open; /* the table, mapped */
+    const struct block_open *open;  /* the table, mapped */
+    const struct block_name *names; /* likewise */
     uint32_t ring_count, open_count;
     const struct source_target *targets;
     size_t target_count;
@@ -145,7 +147,8 @@ static void unmap_array(const struct bpf_map *map, const void *mapped)
 static int map_memory(struct source *s, struct err *e)
 {
     s->open = map_array(s->skel->maps.open_bios);
-    const struct block_event *events = s->open ? map_array(s->skel->maps.rings) : NULL;
+    s->names = s->open ? map_array(s->skel->maps.names) : NULL;
+    const struct block_event *events = s->names ? map_array(s->skel->maps.rings) : NULL;
     if (!events)
         return err_sys(e, errno, "cannot map the programs' memory");
     for (uint32_t i = 0; i < s->ring_count; i++)
@@ -177,6 +180,7 @@ static void bpf_close(struct source *s)
         return;
     if (s->skel) {
         unmap_array(s->skel->maps.open_bios, s->open);
+        unmap_array(s->skel->maps.names, s->names);
         unmap_array(s->skel->maps.rings, s->rings[0].events);
     }
     block_bpf__destroy(s->skel);
@@ -204,10 +208,13 @@ static int bpf_open(
         return explain(e, errno, "prepare the eBPF programs");
     configure_targets(s->skel, config);
     configure_sizes(s, config->open_max);
+    bpf_filter_configure(s->skel, config->filter);
     int status = block_bpf__load(s->skel);
     if (status < 0)
         return explain(e, status, "load eBPF programs into the kernel");
     status = map_memory(s, e);
+    if (status == 0)
+        status = bpf_filter_attach(s->skel, config->filter, e);
     if (status < 0)
         return status;
     status = attach(s);
@@ -360,7 +367,13 @@ static void bpf_stop(struct source *s)
 
 static bool bpf_process_name(struct source *s, uint32_t pid, char *name)
 {
-    return bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.names), &pid, name) == 0;
+    const struct block_name *n = &s->names[pid & (BLOCK_NAMES - 1)];
+    if (!pid || __atomic_load_n(&n->tgid, __ATOMIC_ACQUIRE) != pid)
+        return false;
+    memcpy(name, n->comm, sizeof n->comm);
+    name[sizeof n->comm - 1] = 0;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&n->tgid, __ATOMIC_RELAXED) == pid;
 }
 
 static uint64_t bpf_lost(const struct source *s, size_t stream)
@@ -382,7 +395,8 @@ static struct source_counts bpf_counts(const struct source *s)
     const struct block_counts *c = &s->skel->bss->counts;
     return (struct source_counts){c->unmatched, c->other_ops, c->retried, c->unwalked,
             misses(s->skel->progs.on_queue),
-            misses(s->skel->progs.on_request) + misses(s->skel->progs.on_bio)};
+            misses(s->skel->progs.on_request) + misses(s->skel->progs.on_bio), c->unattributed,
+            c->unfollowed};
 }
 
 const struct source_ops source_bpf = {

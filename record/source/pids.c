@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cleanup.h"
+#include "record/processes.h"
 
 #define ROOM_MAX 1048576
 
@@ -35,20 +35,6 @@ static bool grow(struct pids *p)
     return true;
 }
 
-/* proc(5), /proc/PID/status, "Tgid". A thread that is gone by now counts as its own process. */
-static uint32_t process_of(uint32_t thread)
-{
-    char path[32], line[128];
-    unsigned process;
-
-    snprintf(path, sizeof path, "/proc/%u/status", thread);
-    CLEANUP_FILE FILE *in = fopen(path, "re");
-    while (in && fgets(line, sizeof line, in))
-        if (sscanf(line, "Tgid: %u", &process) == 1)
-            return process;
-    return thread;
-}
-
 void pids_note(struct pids *p, uint32_t thread, const char *name)
 {
     if (p->count * 2 >= p->room && !grow(p))
@@ -56,7 +42,8 @@ void pids_note(struct pids *p, uint32_t thread, const char *name)
     struct pid_slot *s = slot_of(p, thread);
     if (s->used)
         return;
-    *s = (struct pid_slot){.thread = thread, .process = process_of(thread), .used = true};
+    *s = (struct pid_slot){.thread = thread, .process = thread, .used = true};
+    processes_of_thread(thread, &s->process); /* one that is gone by now counts as its own process */
     snprintf(s->name, sizeof s->name, "%s", name ? name : "");
     p->count++;
 }
