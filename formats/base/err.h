@@ -17,6 +17,13 @@ struct err {
     char text[ERR_TEXT_BYTES];
 };
 
+/* An error that has not happened, without zeroing its text as `= {0}` does: for what runs for each record. */
+static inline void err_clear(struct err *e)
+{
+    e->code = 0;
+    e->text[0] = '\0';
+}
+
 /* Stores the formatted text and `code` (a positive errno). Returns -code, so that a caller can write
  * `return err_set(e, EINVAL, ...)`. For conditions that the text itself explains. */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

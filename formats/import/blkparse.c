@@ -277,6 +277,7 @@ static int blame(void *self, const struct bt_event *ev, struct err *e)
 static int next(void *self, struct bt_event *ev, struct err *e)
 {
     struct text *t = self;
+    struct err bad;
     char *line;
 
     if (t->has_pending) {
@@ -285,7 +286,7 @@ static int next(void *self, struct bt_event *ev, struct err *e)
         return 1;
     }
     for (;;) {
-        struct err bad = {0};
+        err_clear(&bad);
         int rc = input_line(&t->in, &line, &bad);
         if (rc == 0 || (rc > 0 && is_statistics(line)))
             return 0;

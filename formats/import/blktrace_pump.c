@@ -38,32 +38,38 @@ static int refuse(struct pump *p, const struct bt_event *ev, struct err *bad, st
 /* 1, 0 where the sorter is empty, or -errno. */
 static int match_one(struct pump *p, struct err *e)
 {
-    struct err bad = {0};
-    struct bt_event ev;
+    const struct bt_event *ev = sorter_pop(p->sorter);
+    struct err bad;
     int rc;
 
-    if (!sorter_pop(p->sorter, &ev))
+    if (!ev)
         return 0;
-    if (bt_matcher_take(p->matcher, &ev, &bad) == 0)
+    err_clear(&bad);
+    if (bt_matcher_take(p->matcher, ev, &bad) == 0)
         return 1;
-    rc = refuse(p, &ev, &bad, e);
+    rc = refuse(p, ev, &bad, e);
     return rc ? rc : 1;
 }
 
 static int pump_all(struct pump *p, struct err *e)
 {
-    struct bt_event ev;
-    int rc;
+    int rc = 0;
 
-    while ((rc = p->from->next(p->from->self, &ev, e)) > 0) {
-        struct err bad = {0};
+    while (rc == 0) {
+        struct bt_event *ev;
+        struct err bad;
         if (sorter_full(p->sorter) && (rc = match_one(p, e)) < 0)
             return rc;
-        if (sorter_push(p->sorter, ev.t_ns, &ev, &bad) == 0)
-            continue;
-        rc = refuse(p, &ev, &bad, e);
+        ev = sorter_slot(p->sorter);
+        if (!ev)
+            return err_sys(e, ENOMEM, "cannot sort by time");
+        rc = p->from->next(p->from->self, ev, e);
+        if (rc <= 0)
+            break;
+        err_clear(&bad);
+        rc = sorter_push(p->sorter, ev->t_ns, ev, &bad);
         if (rc)
-            return rc;
+            rc = refuse(p, ev, &bad, e);
     }
     while (rc == 0 && (rc = match_one(p, e)) > 0)
         rc = 0;

@@ -21,6 +21,7 @@ struct cpu_file {
     struct input in;
     struct bt_event next;
     struct bt_layout layout;
+    uint32_t magic; /* of that layout, as it stands in the file */
     uint64_t latest_ns;
     struct counter by_cpu[COUNTERS_MAX], by_device[COUNTERS_MAX];
     size_t cpus, devices;
@@ -86,11 +87,16 @@ static void take_event(struct cpu_file *f, size_t pdu_len, struct bt_event *ev)
 static bool begins_event(struct cpu_file *f, const uint8_t *at)
 {
     struct bt_layout l;
+    uint32_t magic;
 
+    memcpy(&magic, at, sizeof magic);
+    if (f->layout.version && magic == f->magic)
+        return true;
     if (!bt_layout_find(&l, at) ||
             (f->layout.version && (l.version != f->layout.version || l.swapped != f->layout.swapped)))
         return false;
     f->layout = l;
+    f->magic = magic;
     return true;
 }
 
@@ -163,8 +169,10 @@ static int event_need(struct cpu_file *f, size_t *pdu_len, struct err *bad, stru
 /* The next event of one file: 1, 0 at its end, or -errno. */
 static int file_next(struct bt_input *m, struct cpu_file *f, struct err *e)
 {
+    struct err bad;
+
     for (;;) {
-        struct err bad = {0};
+        err_clear(&bad);
         size_t pdu_len = 0;
         int rc = event_need(f, &pdu_len, &bad, e);
         if (rc > 0)

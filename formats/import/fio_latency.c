@@ -166,10 +166,12 @@ static int entry_of(const struct csv_row *row, struct entry *n, struct err *e)
 /* Reads one more entry: 1, 0 at the log's end, or -errno. */
 static int read_one(struct fio_latency *l, struct entry *n, struct err *e)
 {
+    struct err bad;
+
     for (;;) {
         const struct csv_row *row;
-        struct err bad = {0};
         char *line;
+        err_clear(&bad);
         int rc = input_line(&l->in, &line, &bad);
         if (rc == 0)
             return 0;

@@ -116,8 +116,10 @@ int flow_next_row(struct flow *f, struct flow_file *file, struct block_record *r
 /* Reads on to the file's next record, over what may be skipped. */
 static int advance(struct flow *f, struct flow_file *file, struct err *e)
 {
+    struct err bad;
+
     for (;;) {
-        struct err bad = {0};
+        err_clear(&bad);
         int rc = f->format->next(f, file, &file->next, &bad);
         file->has_next = rc > 0;
         if (rc >= 0)
@@ -134,33 +136,34 @@ static int advance(struct flow *f, struct flow_file *file, struct err *e)
 /* Writes the earliest: 1, 0 where none is left or needed, or -errno. */
 static int write_one(struct flow *f, struct err *e)
 {
-    struct block_record r;
+    struct block_record *r = sorter_pop(f->sorter);
 
-    if (!sorter_pop(f->sorter, &r))
+    if (!r)
         return 0;
     if (!f->begun && f->format->absolute) {
-        f->base_ns = r.t_ns;
+        f->base_ns = r->t_ns;
         if (f->format->is_wall_clock)
-            import_out_info(f->out)->started_unix_ns = r.t_ns - f->format->epoch_to_unix_ns;
+            import_out_info(f->out)->started_unix_ns = r->t_ns - f->format->epoch_to_unix_ns;
     }
     f->begun = true;
-    r.t_ns -= f->base_ns;
-    f->last_ns = r.t_ns;
+    r->t_ns -= f->base_ns;
+    f->last_ns = r->t_ns;
     f->records++;
-    f->len_bytes += r.op <= BLOCK_WRITE ? r.len_bytes : 0;
-    int rc = f->format->complete ? f->format->complete(f, &r, e) : 0;
+    f->len_bytes += r->op <= BLOCK_WRITE ? r->len_bytes : 0;
+    int rc = f->format->complete ? f->format->complete(f, r, e) : 0;
     if (rc == 0)
-        rc = import_out_add(f->out, &r, NULL, e);
-    f->done = import_out_is_past(f->out, r.t_ns); /* what comes is not earlier */
+        rc = import_out_add(f->out, r, NULL, e);
+    f->done = import_out_is_past(f->out, r->t_ns); /* what comes is not earlier */
     return rc ? rc : !f->done;
 }
 
 /* Takes a file's record into the sorter. */
 static int take(struct flow *f, struct flow_file *file, struct err *e)
 {
-    struct err bad = {0};
+    struct err bad;
     int rc = sorter_full(f->sorter) ? write_one(f, e) : 0;
 
+    err_clear(&bad);
     if (rc < 0 || f->done)
         return rc;
     rc = sorter_push(f->sorter, file->next.t_ns, &file->next, &bad);

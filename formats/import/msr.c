@@ -9,7 +9,6 @@
  * each host; host names are personal.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -31,10 +30,13 @@ static int stream_of(struct flow *f, const struct csv_row *row, uint32_t *stream
 
     if (rc)
         return rc;
-    int len = snprintf(name, sizeof name, "%s.%s", row->cell[HOST], row->cell[DISK]);
-    if (len >= (int)sizeof name)
-        return err_set(e, EBADMSG, "host name and disk number have %d characters", len);
-    return flow_stream(f, name, (size_t)len, "disk", stream, e);
+    size_t len = row->len[HOST] + 1 + row->len[DISK];
+    if (len > sizeof name)
+        return err_set(e, EBADMSG, "host name and disk number have %zu characters", len);
+    char *end = mempcpy(name, row->cell[HOST], row->len[HOST]); /* snprintf would take a fifth of the time */
+    *end++ = '.';
+    memcpy(end, row->cell[DISK], row->len[DISK]);
+    return flow_stream(f, name, len, "disk", stream, e);
 }
 
 static int take_row(struct flow *f, const struct csv_row *row, struct block_record *r, struct err *e)
@@ -44,9 +46,10 @@ static int take_row(struct flow *f, const struct csv_row *row, struct block_reco
     if (f->last_line == 1 && strcasecmp(row->cell[TIME], "Timestamp") == 0)
         return 0;
     *r = (struct block_record){.issuer = f->issuer};
-    if (strcasecmp(row->cell[TYPE], "Read") != 0 && strcasecmp(row->cell[TYPE], "Write") != 0)
+    bool is_read = strcasecmp(row->cell[TYPE], "Read") == 0;
+    if (!is_read && strcasecmp(row->cell[TYPE], "Write") != 0)
         return err_set(e, EBADMSG, "type '%.64s' is neither Read nor Write", row->cell[TYPE]);
-    r->op = strcasecmp(row->cell[TYPE], "Read") == 0 ? BLOCK_READ : BLOCK_WRITE;
+    r->op = is_read ? BLOCK_READ : BLOCK_WRITE;
     int rc = number_scaled(row->cell[TIME], "time stamp", UNIT_NS, &r->t_ns, e);
     if (!rc && r->t_ns < EPOCH_NS)
         rc = err_set(e, EBADMSG, "time stamp '%.64s' lies before 1970", row->cell[TIME]);

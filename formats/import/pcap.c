@@ -62,19 +62,19 @@ static int part_begin(struct part *p, const char *path, struct err *e)
 
 static int packet_leave(struct pcap_import *im, struct err *e)
 {
-    struct net_packet p;
-    if (!sorter_pop(im->sorter, &p))
+    struct net_packet *p = sorter_pop(im->sorter);
+    if (!p)
         return 0;
     if (!im->begun) {
         im->begun = true;
-        im->first_ns = im->last_ns = p.t_ns;
+        im->first_ns = im->last_ns = p->t_ns;
     }
-    im->last_ns = p.t_ns;
-    p.t_ns -= im->first_ns;
-    if (p.t_ns < im->opts->part.from_ns || p.t_ns >= im->end_ns)
+    im->last_ns = p->t_ns;
+    p->t_ns -= im->first_ns;
+    if (p->t_ns < im->opts->part.from_ns || p->t_ns >= im->end_ns)
         return 1;
-    p.t_ns -= im->opts->part.from_ns;
-    int r = net_assembler_take(im->assembler, &p, e);
+    p->t_ns -= im->opts->part.from_ns;
+    int r = net_assembler_take(im->assembler, p, e);
     return r < 0 ? r : 1;
 }
 

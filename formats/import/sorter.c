@@ -63,8 +63,8 @@ bool sorter_full(const struct sorter *s)
     return held(s) == s->window;
 }
 
-/* Memory for twice as many, when all slots are taken. */
-static int grow(struct sorter *s, struct err *e)
+/* Memory for twice as many, when all slots are taken. False where it is out. */
+static bool grow(struct sorter *s)
 {
     size_t slots = s->slots ? 2 * s->slots : SLOTS_FIRST < s->window ? SLOTS_FIRST : s->window;
     uint8_t *items = realloc(s->items, slots * s->item_bytes);
@@ -79,7 +79,7 @@ static int grow(struct sorter *s, struct err *e)
     fifo = malloc(slots * sizeof *fifo);
     if (!items || !free_slots || !heap || !fifo) {
         free(fifo);
-        return err_sys(e, ENOMEM, "cannot sort by time");
+        return false;
     }
     for (size_t i = 0; i < s->fifo_count; i++)
         fifo[i] = s->fifo[(s->fifo_head + i) & (s->slots - 1)];
@@ -89,7 +89,7 @@ static int grow(struct sorter *s, struct err *e)
     for (size_t i = s->slots; i < slots; i++) /* the new ones are the free ones */
         s->free_slots[slots - 1 - i] = (uint32_t)i;
     s->slots = slots;
-    return 0;
+    return true;
 }
 
 static bool before(const struct entry *a, const struct entry *b)
@@ -141,18 +141,32 @@ static int check_time(struct sorter *s, uint64_t t_ns, struct err *e)
     return 0;
 }
 
+static uint32_t next_slot(const struct sorter *s)
+{
+    return s->free_slots[s->slots - 1 - held(s)];
+}
+
+void *sorter_slot(struct sorter *s)
+{
+    if (held(s) == s->slots && !grow(s))
+        return NULL;
+    return s->items + next_slot(s) * s->item_bytes;
+}
+
 int sorter_push(struct sorter *s, uint64_t t_ns, const void *item, struct err *e)
 {
     struct entry n = {t_ns, s->serial, 0};
     int rc = check_time(s, t_ns, e);
+    void *slot = rc ? NULL : sorter_slot(s);
 
-    if (rc == 0 && held(s) == s->slots)
-        rc = grow(s, e);
     if (rc)
         return rc;
-    n.slot = s->free_slots[s->slots - 1 - held(s)];
+    if (!slot)
+        return err_sys(e, ENOMEM, "cannot sort by time");
+    n.slot = next_slot(s);
     s->serial++;
-    memcpy(s->items + n.slot * s->item_bytes, item, s->item_bytes);
+    if (item != slot)
+        memcpy(slot, item, s->item_bytes);
     if (t_ns < s->latest_ns) {
         s->disorder++;
         heap_push(s, n);
@@ -185,17 +199,16 @@ bool sorter_earliest(const struct sorter *s, uint64_t *t_ns)
     return true;
 }
 
-bool sorter_pop(struct sorter *s, void *item)
+void *sorter_pop(struct sorter *s)
 {
     struct entry n;
 
     if (!held(s))
-        return false;
+        return NULL;
     n = fifo_is_next(s) ? fifo_pop(s) : heap_pop(s);
-    memcpy(item, s->items + n.slot * s->item_bytes, s->item_bytes);
     s->free_slots[s->slots - 1 - held(s)] = n.slot;
     s->left_ns = n.t_ns;
-    return true;
+    return s->items + n.slot * s->item_bytes;
 }
 
 uint64_t sorter_disorder(const struct sorter *s)

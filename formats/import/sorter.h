@@ -30,12 +30,18 @@ void sorter_close(struct sorter *s); /* NULL is allowed */
 
 bool sorter_full(const struct sorter *s);
 
-/* Copies an item in; there must be room. -EBADMSG, with a text that tells the option, where it belongs before
- * one that has left already, or the span would be SORTER_SPAN_NS or more; -ENOMEM. */
+/* Memory for the next item, so that it can be made where it will be kept: NULL where memory is out. There
+ * must be room. What sorter_pop gave is no longer valid. */
+void *sorter_slot(struct sorter *s);
+
+/* Takes an item in, by copying it if it is not in sorter_slot's memory; there must be room. -EBADMSG, with a
+ * text that tells the option, where it belongs before one that has left already, or the span would be
+ * SORTER_SPAN_NS or more; -ENOMEM. */
 int sorter_push(struct sorter *s, uint64_t t_ns, const void *item, struct err *e);
 
-/* Takes the earliest item out (of equal times, the first that came): false where none is left. */
-bool sorter_pop(struct sorter *s, void *item);
+/* Takes the earliest item out (of equal times, the first that came): the caller's until the next sorter_slot
+ * or sorter_push. NULL where none is left. */
+void *sorter_pop(struct sorter *s);
 
 /* The time of the one that sorter_pop would take; false where none is left. */
 bool sorter_earliest(const struct sorter *s, uint64_t *t_ns);

@@ -150,11 +150,11 @@ int net_source_begin(struct net_source *s, uint64_t start_ns, struct tape_writer
 
 static int leave(struct net_source *s, struct err *e)
 {
-    struct net_packet p;
-    if (!sorter_pop(s->sorter, &p))
+    const struct net_packet *p = sorter_pop(s->sorter);
+    if (!p)
         return 0;
-    s->taken_ns = p.t_ns;
-    int r = net_assembler_take(s->assembler, &p, e);
+    s->taken_ns = p->t_ns;
+    int r = net_assembler_take(s->assembler, p, e);
     return r < 0 ? r : 1;
 }
 

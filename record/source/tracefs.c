@@ -193,17 +193,17 @@ static void tag_queue(struct source *s, struct bt_event *ev)
 
 static int match_one(struct source *s, struct err *e)
 {
-    struct bt_event ev;
-    struct err bad = {0};
+    struct bt_event *ev = sorter_pop(s->sorter);
+    struct err bad;
 
-    sorter_pop(s->sorter, &ev);
-    if (ev.action == BT_REMAP) {
-        note_remap(s, &ev);
+    if (ev->action == BT_REMAP) {
+        note_remap(s, ev);
         return 0;
     }
-    if (ev.action == BT_QUEUE)
-        tag_queue(s, &ev);
-    int rc = bt_matcher_take(s->matcher, &ev, &bad);
+    if (ev->action == BT_QUEUE)
+        tag_queue(s, ev);
+    err_clear(&bad);
+    int rc = bt_matcher_take(s->matcher, ev, &bad);
     if (rc == -EBADMSG)
         return 0; /* a place that cannot be: not of our devices' */
     if (rc && e)
