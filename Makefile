@@ -19,7 +19,7 @@ SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
 BUILD_PACKAGES  := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
 	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev libnbd-dev libiscsi-dev \
 	libnfs-dev libcairo2-dev libtracefs-dev libtraceevent-dev libpcap-dev
-TEST_PACKAGES   := libcmocka-dev perl fio e2fsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
+TEST_PACKAGES   := libcmocka-dev perl fio e2fsprogs xfsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
 	fuse3 kmod blktrace libiscsi-bin libxml2-utils chromium-headless-shell tcpdump tshark iperf3 \
 	redis-server curl iproute2
 SERVER_PACKAGES := tgt nfs-ganesha nfs-ganesha-vfs nfs-ganesha-mem rpcbind

@@ -40,4 +40,7 @@ void disk_id_hash(const uint8_t salt[16], const char *id, char hash[65]);
  * system and mount options (for loop devices and files). */
 int host_stream(const char *path, const uint8_t salt[16], struct tape_stream *s, struct err *e);
 
+/* Only the description, of a block device by its number. What sysfs does not know is left out. */
+int host_device(dev_t device, struct facts *f, struct err *e);
+
 #endif

@@ -130,6 +130,13 @@ static int describe_block(dev_t device, struct facts *f, char **name, struct err
     return rc ? rc : describe_disk(dir, device_of_dir(dir), f, e);
 }
 
+int host_device(dev_t device, struct facts *f, struct err *e)
+{
+    CLEANUP_FREE char *name = NULL;
+
+    return describe_block(device, f, &name, e);
+}
+
 static int describe_file(const char *path, struct facts *f, char **name, struct err *e)
 {
     int rc = facts_set(f, e, "driver", "file");

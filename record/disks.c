@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "formats/base/cleanup.h"
@@ -21,19 +20,15 @@ static bool takes_bios(const char *dir)
     return access(path, F_OK) != 0;
 }
 
-int disks_find(const char *path, struct source_target *target, struct err *e)
+int disks_find(dev_t dev, const char *path, struct source_target *target, struct err *e)
 {
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return err_sys(e, errno, "cannot record '%s'", path);
-    if (!S_ISBLK(st.st_mode))
-        return err_set(e, ENOTBLK, "cannot record '%s': not a block device", path);
     char dir[64];
     uint64_t start = 0;
-    snprintf(dir, sizeof dir, "/sys/dev/block/%u:%u", major(st.st_rdev), minor(st.st_rdev));
+    snprintf(dir, sizeof dir, "/sys/dev/block/%u:%u", major(dev), minor(dev));
     if (access(dir, F_OK) != 0)
-        return err_sys(e, ENXIO, "cannot record '%s'", path);
+        return err_set(
+                e, ENXIO, "cannot record '%s': there is no block device %u:%u", path, major(dev), minor(dev));
     sys_number(&start, "%s/start", dir); /* partitions only */
-    *target = (struct source_target){st.st_rdev, start * 512, takes_bios(dir)};
+    *target = (struct source_target){dev, start * 512, takes_bios(dir)};
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The disks of a recording: from what was named on the command line to devices.
+ * The devices of a recording.
  */
 #ifndef IOTAPE_DISKS_H
 #define IOTAPE_DISKS_H
@@ -10,7 +10,7 @@
 #include "formats/base/err.h"
 #include "record/source.h"
 
-/* Finds out what `path` is: a block device, or a symbolic link to one. -ENOTBLK and others. */
-int disks_find(const char *path, struct source_target *target, struct err *e);
+/* What is to be known of block device `dev`, for the sake of `path`. -ENXIO: there is none. */
+int disks_find(dev_t dev, const char *path, struct source_target *target, struct err *e);
 
 #endif

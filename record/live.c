@@ -17,11 +17,10 @@
 #include "formats/base/units.h"
 #include "formats/host.h"
 #include "record/command.h"
-#include "record/disks.h"
 #include "record/options.h"
-#include "record/own_disk.h"
 #include "record/recorder.h"
 #include "record/source/net.h"
+#include "record/streams.h"
 #include "record/whose.h"
 
 #define OPEN_MAX_DEFAULT 65536
@@ -30,11 +29,10 @@ struct live {
     const struct options *o;
     const struct source_ops *ops;
     struct source *source;
-    struct source_target *targets;
     struct whose whose;
     struct source_config config;
     struct tape_info info;
-    struct tape_stream *streams; /* one for each target */
+    struct streams *streams;
     struct tape_writer *w;
     struct recorder *recorder; /* NULL: no disks */
     struct net_assembler_options net_options;
@@ -69,33 +67,41 @@ static int find_whose(struct live *l, struct err *e)
     return status;
 }
 
-static int find_targets(struct live *l, struct err *e)
+static int add_words(struct live *l, enum stream_path is, const struct words *words, struct err *e)
 {
-    const struct words *disks = &l->o->disks;
-    l->targets = calloc(disks->count + 1, sizeof *l->targets);
-    if (!l->targets)
-        return err_sys(e, ENOMEM, "cannot begin to record");
-    for (size_t i = 0; i < disks->count; i++) {
-        int status = disks_find(disks->list[i], &l->targets[i], e);
-        if (status == 0)
-            status = own_disk_refuse(l->o->output, l->targets[i].dev, disks->list[i], e);
-        if (status < 0)
-            return status;
-        for (size_t k = 0; k < i; k++)
-            if (l->targets[k].dev == l->targets[i].dev)
-                return err_set(
-                        e, EINVAL, "'%s' and '%s' are the same device", disks->list[k], disks->list[i]);
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < words->count; i++) {
+        const char *slash = strrchr(words->list[i], '/'), *name = slash ? slash + 1 : words->list[i];
+        const struct stream_spec spec = {.is = is,
+                .path = words->list[i],
+                .name = is == STREAM_FILE && l->o->keep_names ? name : NULL};
+        status = streams_add(l->streams, &spec, e);
     }
-    return 0;
+    return status;
+}
+
+static int find_streams(struct live *l, struct err *e)
+{
+    int status = streams_open(&l->streams, l->info.salt, l->o->output, e);
+    if (status == 0)
+        status = add_words(l, STREAM_DISK, &l->o->disks, e);
+    if (status == 0)
+        status = add_words(l, STREAM_FILE, &l->o->image_files, e);
+    return status;
+}
+
+static bool any_disks(const struct live *l)
+{
+    return streams_count(l->streams) > 0;
 }
 
 static int describe_options(struct live *l, struct err *e)
 {
     const struct options *o = l->o;
     struct facts *f = &l->info.options;
-    int status = facts_set(f, e, "source", "%s%s", o->disks.count ? l->ops->name : "",
+    int status = facts_set(f, e, "source", "%s%s", any_disks(l) ? l->ops->name : "",
             !o->interfaces.count ? ""
-            : o->disks.count     ? " and packets"
+            : any_disks(l)       ? " and packets"
                                  : "packets");
     if (status == 0 && o->interfaces.count)
         status = net_assembler_describe(&l->net_options, f, e);
@@ -119,33 +125,29 @@ static int describe_options(struct live *l, struct err *e)
 static int describe(struct live *l, struct err *e)
 {
     l->info.label = options_label(l->o);
-    l->streams = calloc(l->o->disks.count + 1, sizeof *l->streams);
-    if (!l->info.label || !l->streams)
+    if (!l->info.label)
         return err_sys(e, ENOMEM, "cannot begin to record");
     if (getrandom(l->info.salt, sizeof l->info.salt, 0) != sizeof l->info.salt)
         return err_sys(e, errno, "cannot get random bytes");
-    int status = host_describe(&l->info.host, e);
+    int status = find_streams(l, e);
     if (status == 0)
-        status = describe_options(l, e);
-    for (size_t i = 0; status == 0 && i < l->o->disks.count; i++)
-        status = host_stream(l->o->disks.list[i], l->info.salt, &l->streams[i], e);
-    return status;
+        status = host_describe(&l->info.host, e);
+    return status ? status : describe_options(l, e);
 }
 
 static int open_source(struct live *l, struct err *e)
 {
     const struct options *o = l->o;
-    l->config = (struct source_config){.targets = l->targets,
-            .target_count = o->disks.count,
+    l->config = (struct source_config){.open_max = o->open_max ? (uint32_t)o->open_max : OPEN_MAX_DEFAULT,
             .filter = &l->whose.filter,
-            .open_max = o->open_max ? (uint32_t)o->open_max : OPEN_MAX_DEFAULT,
             .keep_names = o->keep_names,
             .verbose = o->verbose};
+    l->config.targets = streams_targets(l->streams, &l->config.target_count);
     l->start_ns = clock_ns(CLOCK_MONOTONIC);
     int status = o->interfaces.count ? net_source_open(&l->net, o->interfaces.list, o->interfaces.count,
                                                &l->net_options, e)
                                      : 0;
-    if (status == 0 && o->disks.count)
+    if (status == 0 && any_disks(l))
         status = l->ops->open(&l->source, &l->config, &l->start_ns, e);
     if (status < 0)
         return status;
@@ -157,14 +159,12 @@ static int open_source(struct live *l, struct err *e)
 static int open_tape(struct live *l, struct err *e)
 {
     int status = tape_writer_open(&l->w, l->o->output, &l->info, e);
-    for (size_t i = 0; status == 0 && i < l->o->disks.count; i++) {
-        uint32_t id;
-        status = tape_writer_stream(l->w, &l->streams[i], &id, e);
-    }
+    if (status == 0)
+        status = streams_begin(l->streams, l->start_ns, l->w, e);
     if (status == 0 && l->net)
         status = net_source_begin(l->net, l->start_ns, l->w, e);
     if (status == 0 && l->source)
-        status = recorder_open(&l->recorder, l->ops, l->source, &l->config, l->start_ns, l->w, e);
+        status = recorder_open(&l->recorder, l->ops, l->source, &l->config, l->start_ns, l->streams, l->w, e);
     return status;
 }
 
@@ -310,19 +310,14 @@ static void live_release(struct live *l, bool discard)
     net_source_close(l->net);
     tape_writer_close(l->w, discard);
     command_release(&l->command);
-    for (size_t i = 0; l->streams && i < l->o->disks.count; i++)
-        tape_stream_release(&l->streams[i]);
+    streams_close(l->streams);
     tape_info_release(&l->info);
     whose_release(&l->whose);
-    free(l->streams);
-    free(l->targets);
 }
 
 static int begin(struct live *l, struct err *e)
 {
-    int status = find_targets(l, e);
-    if (status == 0)
-        status = find_whose(l, e);
+    int status = find_whose(l, e);
     if (status == 0)
         status = describe(l, e);
     if (status == 0 && l->o->command) /* before the source: a fork with mapped rings costs more */

@@ -35,6 +35,11 @@ static int add_disk(void *values, const char *text, struct err *e)
     return add_word(&((struct options *)values)->disks, text, e);
 }
 
+static int add_image_file(void *values, const char *text, struct err *e)
+{
+    return add_word(&((struct options *)values)->image_files, text, e);
+}
+
 static int add_interface(void *values, const char *text, struct err *e)
 {
     return add_word(&((struct options *)values)->interfaces, text, e);
@@ -113,6 +118,9 @@ static const struct opt opts[] = {
         {"output", 'o', OPT_STR, AT(output), "FILE", "the tape to write", NULL, NULL},
         {"disk", 'd', OPT_CALL, 0, "DEVICE", "record this block device; may repeat, one stream each", NULL,
                 add_disk},
+        {"file", 0, OPT_CALL, 0, "PATH",
+                "record this file on a file system, such as a VM's image; may repeat, one stream each", NULL,
+                add_image_file},
         {"net", 'n', OPT_CALL, 0, "IFACE[:FILTER]",
                 "record the conversations on this interface, those that FILTER (pcap-filter(7)) lets pass; "
                 "may repeat, one stream each",
@@ -178,6 +186,17 @@ static const char *const sections[] = {"Recording",
         "While it is written the tape is called FILE.partial; it is readable up to its last whole chunk, "
         "whatever "
         "happens to the recorder.",
+        "Files",
+        "--file records a file on a file system (ext2, ext3, ext4, XFS), such as the image of a virtual "
+        "machine: the block device below is recorded, and what is at the file's places (FIEMAP) is kept, at "
+        "the "
+        "offset in the file. A file that grows, shrinks or is moved is followed; one I/O that touches places "
+        "that are no neighbours on the device is several records. What the page cache absorbs is not "
+        "seen; what it writes back later is recorded when it is written. A flush is the file's where the "
+        "process "
+        "that sent it has the file open, or reads and writes it; where a file system commits its journal "
+        "instead, there is no flush of the file's. Of an image with a format of its own (qcow2) the offsets "
+        "are the image's, not the guest's.",
         "Whose I/O",
         "--cgroup takes what the kernel charges to a control group or one below it: also writeback, journals "
         "and "
@@ -265,18 +284,21 @@ static int check(const struct options *o, struct err *e)
 {
     if (!o->output)
         return err_set(e, EINVAL, "no -o FILE: where to write the tape");
-    if (o->is_import && (o->disks.count || o->interfaces.count || o->command || o->max_bytes))
+    bool any_live = o->disks.count || o->image_files.count || o->interfaces.count;
+    if (o->is_import && (any_live || o->command || o->max_bytes))
         return err_set(e, EINVAL,
-                "--import makes a tape of files: it goes with no --disk, --net, --max-size or command");
+                "--import makes a tape of files: it goes with no --disk, --file, --net, --max-size or "
+                "command");
     const char *only = o->is_import ? NULL : import_only_option(o);
     if (only)
         return err_set(e, EINVAL, "%s goes with --import only", only);
-    if (!o->is_import && o->disks.count == 0 && o->interfaces.count == 0)
-        return err_set(e, EINVAL, "nothing to record: give --disk DEVICE, --net IFACE, or --import FILE");
+    if (!o->is_import && !any_live)
+        return err_set(e, EINVAL,
+                "nothing to record: give --disk DEVICE, --file PATH, --net IFACE, or --import FILE");
     if (!o->is_import && o->interfaces.count == 0 && (o->pause_ns || o->size_bucket_bytes))
         return err_set(e, EINVAL, "--pause and --size-bucket go with --net or --import only");
-    if ((o->cgroups.count || o->pids.count) && (o->is_import || o->disks.count == 0))
-        return err_set(e, EINVAL, "--cgroup and --pid go with --disk only");
+    if ((o->cgroups.count || o->pids.count) && o->disks.count + o->image_files.count == 0)
+        return err_set(e, EINVAL, "--cgroup and --pid go with --disk and --file only");
     if ((o->cgroups.count || o->pids.count) && o->source != &source_bpf)
         return err_set(e, EINVAL, "--cgroup and --pid go with --source bpf only");
     if (o->children && o->pids.count == 0)
@@ -295,6 +317,7 @@ static int check(const struct options *o, struct err *e)
 static void options_release(struct options *o)
 {
     free(o->disks.list);
+    free(o->image_files.list);
     free(o->interfaces.list);
     free(o->cgroups.list);
     free(o->pids.list);

@@ -22,10 +22,10 @@ struct words {
 
 struct options {
     const char *output, *label, *format;
-    const struct source_ops *source; /* how to capture */
-    struct words disks, interfaces, files, only;
-    struct words cgroups, pids; /* whose I/O */
-    bool children;              /* and their children's */
+    const struct source_ops *source;                          /* how to capture */
+    struct words disks, image_files, interfaces, files, only; /* files: to import */
+    struct words cgroups, pids;                               /* whose I/O */
+    bool children;                                            /* and their children's */
     uint64_t from_ns, for_ns, max_bytes, open_max;
     uint64_t pause_ns, size_bucket_bytes; /* of conversations; 0: as always, not at all */
     bool keep_names, verbose, is_import;

@@ -141,21 +141,43 @@ int own_disk_of(const char *path, struct own_disk *own, struct err *e)
     return 0;
 }
 
-int own_disk_refuse(const char *path, dev_t device, const char *name, struct err *e)
+static int refuse(const char *path, const char *name, struct err *e)
+{
+    return err_set(e, EBUSY,
+            "'%s' would lie on '%s', which is recorded: every write to the tape would be recorded, too; "
+            "give -o a place on another disk",
+            path, name);
+}
+
+static int own_disk_of_new(const char *path, struct own_disk *own, struct err *e)
 {
     CLEANUP_FREE char *copy = strdup(path);
     if (!copy)
         return err_sys(e, ENOMEM, "cannot find out which disk '%s' is on", path);
+    return own_disk_of(dirname(copy), own, e);
+}
+
+int own_disk_refuse(const char *path, dev_t device, const char *name, struct err *e)
+{
     struct own_disk own;
-    int status = own_disk_of(dirname(copy), &own, e);
-    if (status < 0)
-        return status;
-    for (size_t i = 0; i < own.count; i++)
+    int status = own_disk_of_new(path, &own, e);
+    for (size_t i = 0; status == 0 && i < own.count; i++)
         if (own.devices[i] == device)
-            return err_set(e, EBUSY,
-                    "'%s' would lie on '%s', which is recorded: every write to the tape would be recorded, "
-                    "too; "
-                    "give -o a place on another disk",
-                    path, name);
-    return 0;
+            status = refuse(path, name, e);
+    return status;
+}
+
+int own_disk_refuse_file(const char *path, dev_t device, ino_t inode, const char *name, struct err *e)
+{
+    struct own_disk own;
+    int status = own_disk_of_new(path, &own, e);
+    for (size_t i = 0; status == 0 && i < own.count; i++) {
+        char file[PATH_MAX];
+        struct stat st;
+        if (sys_text(file, sizeof file, "/sys/dev/block/%u:%u/loop/backing_file", major(own.devices[i]),
+                    minor(own.devices[i])) &&
+                stat(file, &st) == 0 && st.st_dev == device && st.st_ino == inode)
+            status = refuse(path, name, e);
+    }
+    return status;
 }

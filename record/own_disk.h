@@ -26,4 +26,7 @@ int own_disk_of(const char *path, struct own_disk *own, struct err *e);
 /* Where file `path`, which need not exist yet, would lie on `device` (called `name`): -EBUSY. */
 int own_disk_refuse(const char *path, dev_t device, const char *name, struct err *e);
 
+/* The same where it would lie in the file with this identity: a loop device shows what the file holds. */
+int own_disk_refuse_file(const char *path, dev_t device, ino_t inode, const char *name, struct err *e);
+
 #endif

@@ -15,7 +15,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
-#include "record/issuers.h"
+#include "record/outlet.h"
 #include "record/release.h"
 #include "record/stalled.h"
 
@@ -37,10 +37,9 @@ struct recorder {
     const struct source_ops *ops;
     struct source *source;
     const struct source_config *config;
-    struct tape_writer *w;
+    struct outlet outlet;
     struct release *release;
     struct stalled stalled;
-    struct issuers issuers;
     uint64_t start_ns;               /* CLOCK_MONOTONIC at t = 0 */
     uint64_t looked_ns;              /* t of the last look at the open I/Os */
     uint32_t look;                   /* its number */
@@ -48,11 +47,9 @@ struct recorder {
     uint64_t stall_ns;               /* while looking: the age that counts as stalled */
     uint64_t open_count;             /* while looking */
     uint64_t lost[TAPE_STREAMS_MAX]; /* as the source has said, and told to the tape */
-    uint64_t lost_total, taken, bytes, last_ns;
-    uint64_t unended;                    /* events without an end */
-    uint64_t unattributed;               /* known at the end */
-    uint64_t open_total;                 /* records without a latency */
-    uint64_t chunk_bytes, chunk_records; /* of the tape, when it last grew */
+    uint64_t lost_total, taken;
+    uint64_t unended;      /* events without an end */
+    uint64_t unattributed; /* known at the end */
 };
 
 static uint64_t now_ns(const struct recorder *r)
@@ -63,7 +60,8 @@ static uint64_t now_ns(const struct recorder *r)
 }
 
 int recorder_open(struct recorder **out, const struct source_ops *ops, struct source *source,
-        const struct source_config *config, uint64_t start_ns, struct tape_writer *w, struct err *e)
+        const struct source_config *config, uint64_t start_ns, struct streams *streams, struct tape_writer *w,
+        struct err *e)
 {
     struct recorder *r = calloc(1, sizeof *r);
     if (!r)
@@ -71,7 +69,7 @@ int recorder_open(struct recorder **out, const struct source_ops *ops, struct so
     r->ops = ops;
     r->source = source;
     r->config = config;
-    r->w = w;
+    r->outlet = (struct outlet){.ops = ops, .source = source, .config = config, .streams = streams, .w = w};
     r->start_ns = start_ns;
     int status = release_open(&r->release, e);
     if (status < 0) {
@@ -88,13 +86,13 @@ void recorder_close(struct recorder *r)
         return;
     release_close(r->release);
     stalled_release(&r->stalled);
-    issuers_release(&r->issuers);
+    outlet_release(&r->outlet);
     free(r);
 }
 
-static void count_lost(struct recorder *r, uint32_t stream, uint64_t count)
+static void count_lost(struct recorder *r, uint32_t target, uint64_t count)
 {
-    tape_writer_lost(r->w, stream, count);
+    outlet_lost(&r->outlet, target, count);
     r->lost_total += count;
 }
 
@@ -110,10 +108,7 @@ static int put(struct recorder *r, const struct captured *c, struct err *e)
 
 static int write_late(struct recorder *r, const struct stall *s, const struct captured *c, struct err *e)
 {
-    if (c->r.latency_ns == TAPE_UNKNOWN)
-        return 0;
-    r->open_total--;
-    return tape_writer_late(r->w, s->ordinal, c->r.stream, c->r.t_ns, c->r.latency_ns, c->r.error, e);
+    return c->r.latency_ns == TAPE_UNKNOWN ? 0 : outlet_late(&r->outlet, &s->written, c, e);
 }
 
 /* The end of an I/O that a look had found open. */
@@ -141,52 +136,32 @@ static int take_done(void *self, const struct captured *c, struct err *e)
     struct stall *s = stalled_find(&r->stalled, c);
     r->taken++;
     r->unended += c->r.latency_ns == TAPE_UNKNOWN;
+    if (r->outlet.streams)
+        streams_note(r->outlet.streams, c);
     return s ? end_stall(r, s, c, e) : put(r, c, e);
 }
 
 /* ---- sorted I/Os go out ---- */
 
-static void name_issuer(void *self, uint32_t pid, size_t number, char *name)
-{
-    struct recorder *r = self;
-    char comm[16] = "";
-    if (r->config->keep_names && r->ops->process_name(r->source, pid, comm))
-        snprintf(name, 32, "%.15s", comm);
-    else
-        snprintf(name, 32, "process-%zu", number);
-}
-
 static int write_record(void *self, const struct captured *c, struct err *e)
 {
     struct recorder *r = self;
-    struct block_record b = c->r;
-    struct stall *s = b.latency_ns == TAPE_UNKNOWN ? stalled_find(&r->stalled, c) : NULL;
+    struct captured io = *c;
+    struct stall *s = c->r.latency_ns == TAPE_UNKNOWN ? stalled_find(&r->stalled, c) : NULL;
     if (s && s->state != STALL_WAITING)
         s = NULL;
     if (s) { /* may have ended while it waited to be written */
-        b.latency_ns = s->io.r.latency_ns;
-        b.error = s->io.r.error;
+        io.r.latency_ns = s->io.r.latency_ns;
+        io.r.error = s->io.r.error;
     }
-    int status = issuers_get(&r->issuers, r->w, c->r.issuer, name_issuer, r, &b.issuer, e);
-    uint64_t ordinal = 0;
-    if (status == 0)
-        status = tape_writer_add(r->w, &b, &ordinal, e);
+    bool ends_later = s && io.r.latency_ns == TAPE_UNKNOWN;
+    int status = outlet_write(&r->outlet, &io, ends_later ? &s->written : NULL, e);
     if (status < 0)
         return status;
-    if (s && b.latency_ns != TAPE_UNKNOWN) {
-        stalled_drop(&r->stalled, s);
-    } else if (s) {
+    if (ends_later)
         s->state = STALL_WRITTEN;
-        s->ordinal = ordinal;
-    }
-    uint64_t bytes = tape_writer_bytes(r->w);
-    if (bytes != r->chunk_bytes) {
-        r->chunk_bytes = bytes;
-        r->chunk_records = ordinal;
-    }
-    r->bytes += b.op <= BLOCK_WRITE ? b.len_bytes : 0;
-    r->last_ns = b.t_ns;
-    r->open_total += b.latency_ns == TAPE_UNKNOWN;
+    else if (s)
+        stalled_drop(&r->stalled, s);
     return 0;
 }
 
@@ -253,6 +228,8 @@ static int look(struct recorder *r, struct err *e)
     status = r->ops->drain(r->source, &done, e);
     if (status <= 0)
         return status;
+    if (r->outlet.streams)
+        streams_tick(r->outlet.streams);
     status = release_until(r->release, r->floor_ns, &tape, e);
     forget_gone(r);
     take_lost(r);
@@ -278,21 +255,23 @@ int recorder_step(struct recorder *r, uint64_t *pause_ns, struct err *e)
 
 static uint64_t finished_bytes(const struct recorder *r)
 {
-    uint64_t rest = tape_writer_records(r->w) - r->chunk_records + release_waiting(r->release);
-    if (r->chunk_records == 0)
-        return r->chunk_bytes + rest * FIRST_RECORD_BYTES;
-    return r->chunk_bytes + (uint64_t)((double)rest * (double)r->chunk_bytes / (double)r->chunk_records);
+    const struct outlet *o = &r->outlet;
+    uint64_t rest = tape_writer_records(o->w) - o->chunk_records + release_waiting(r->release);
+    if (o->chunk_records == 0)
+        return o->chunk_bytes + rest * FIRST_RECORD_BYTES;
+    return o->chunk_bytes + (uint64_t)((double)rest * (double)o->chunk_bytes / (double)o->chunk_records);
 }
 
 struct recorder_status recorder_status(const struct recorder *r)
 {
+    const struct outlet *o = &r->outlet;
     return (struct recorder_status){.elapsed_ns = now_ns(r),
-            .records = tape_writer_records(r->w) + release_waiting(r->release),
-            .bytes = r->bytes,
+            .records = tape_writer_records(o->w) + release_waiting(r->release),
+            .bytes = o->bytes,
             .lost = r->lost_total,
-            .open = r->open_total,
+            .open = o->open,
             .unattributed = r->unattributed,
-            .tape_bytes = tape_writer_bytes(r->w),
+            .tape_bytes = tape_writer_bytes(o->w),
             .finished_bytes = finished_bytes(r)};
 }
 
@@ -368,9 +347,11 @@ static void write_counts(struct recorder *r)
             {"unfollowed_processes", c.unfollowed}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].count)
-            tape_writer_count(r->w, all[i].name, all[i].count);
+            tape_writer_count(r->outlet.w, all[i].name, all[i].count);
     if (c.missed_arrivals)
         count_lost(r, UINT32_MAX, c.missed_arrivals);
+    if (r->outlet.streams)
+        streams_counts(r->outlet.streams, r->outlet.w);
 }
 
 int recorder_finish(struct recorder *r, uint64_t *elapsed_ns, struct err *e)
@@ -396,11 +377,13 @@ int recorder_finish(struct recorder *r, uint64_t *elapsed_ns, struct err *e)
     forget_gone(r);
     if ((status = put_open(r, e)) < 0)
         return status;
+    if (r->outlet.streams)
+        streams_tick(r->outlet.streams);
     if ((status = release_until(r->release, UINT64_MAX, &tape, e)) < 0)
         return status;
     take_lost(r);
-    if (r->last_ns > *elapsed_ns)
-        *elapsed_ns = r->last_ns;
+    if (r->outlet.last_ns > *elapsed_ns)
+        *elapsed_ns = r->outlet.last_ns;
     write_counts(r);
     return 0;
 }

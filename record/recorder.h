@@ -10,6 +10,7 @@
 #include "formats/base/err.h"
 #include "formats/tape.h"
 #include "record/source.h"
+#include "record/streams.h"
 
 struct recorder;
 
@@ -22,10 +23,11 @@ struct recorder_status {
     uint64_t finished_bytes; /* about what the tape would have if it ended now */
 };
 
-/* `source` was opened with `config` and began at `start_ns`; `w` has one stream for each target, in their
- * order. All are borrowed and must outlive the recorder. */
+/* `source` was opened with `config` and began at `start_ns`. `streams` says which streams of `w` the I/Os of
+ * a target belong to; NULL: to that of its number. All are borrowed and must outlive the recorder. */
 int recorder_open(struct recorder **r, const struct source_ops *ops, struct source *source,
-        const struct source_config *config, uint64_t start_ns, struct tape_writer *w, struct err *e);
+        const struct source_config *config, uint64_t start_ns, struct streams *streams, struct tape_writer *w,
+        struct err *e);
 
 /* Takes what has come and writes what can be written. *pause_ns is how long to wait before the next call. */
 int recorder_step(struct recorder *r, uint64_t *pause_ns, struct err *e);

@@ -60,6 +60,7 @@ void stalled_drop(struct stalled *t, struct stall *s)
 {
     size_t gap = (size_t)(s - t->slots), mask = t->room - 1;
     t->count--;
+    written_release(&s->written);
     for (size_t i = gap;;) {
         t->slots[gap].used = false;
         for (;;) {
@@ -77,6 +78,9 @@ void stalled_drop(struct stalled *t, struct stall *s)
 
 void stalled_release(struct stalled *t)
 {
+    for (size_t i = 0; i < t->room; i++)
+        if (t->slots[i].used)
+            written_release(&t->slots[i].written);
     free(t->slots);
     *t = (struct stalled){0};
 }

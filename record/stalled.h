@@ -14,15 +14,16 @@
 #include <stdint.h>
 
 #include "formats/base/err.h"
+#include "record/outlet.h"
 #include "record/source.h"
 
 enum stall_state { STALL_NOTED, STALL_WAITING /* put to be written */, STALL_WRITTEN };
 
 struct stall {
     struct captured io;
-    uint64_t ordinal; /* in the tape, where STALL_WRITTEN */
-    uint32_t look;    /* the last look that found it */
-    uint8_t state;    /* enum stall_state */
+    struct written written; /* in the tape, where STALL_WRITTEN; owned */
+    uint32_t look;          /* the last look that found it */
+    uint8_t state;          /* enum stall_state */
     bool used;
 };
 

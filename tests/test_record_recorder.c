@@ -110,7 +110,7 @@ static int set_up(void **state)
     assert_int_equal(tape_writer_open(&f->w, f->path, &info, NULL), 0);
     assert_int_equal(tape_writer_stream(f->w, &stream, &id, NULL), 0);
     assert_int_equal(tape_writer_stream(f->w, &stream, &id, NULL), 0);
-    assert_int_equal(recorder_open(&f->r, &fake, &f->source, &f->config, start_ns, f->w, NULL), 0);
+    assert_int_equal(recorder_open(&f->r, &fake, &f->source, &f->config, start_ns, NULL, f->w, NULL), 0);
     *state = f;
     return 0;
 }

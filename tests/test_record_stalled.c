@@ -38,13 +38,13 @@ static void finds_what_it_holds(void **state)
         struct stall *s = stalled_find(&t, &c);
         assert_int_equal(s != NULL, holds[i]);
         if (s) {
-            assert_int_equal(s->ordinal, i);
+            assert_int_equal(s->written.first, i);
             stalled_drop(&t, s);
             count--;
         } else {
             s = stalled_note(&t, &c);
             assert_non_null(s);
-            s->ordinal = i;
+            s->written.first = i;
             count++;
         }
         holds[i] = !holds[i];
