@@ -80,8 +80,10 @@ static const char *const sections[] = {"CSV",
         "array of "
         "texts, what is not known is null. Numbers are exact and may exceed 2^53, which some readers round.",
         "fio",
-        "fio's iolog, version 3, of a tape; with -o FILE also FILE.fio, a job that replays it: 'fio "
-        "FILE.fio'. Times are "
+        "fio's iolog, version 3, of a tape. With -o w.iolog two files are written: the log, w.iolog, and "
+        "beside it "
+        "w.iolog.fio, a job that replays it: 'fio w.iolog.fio'. The log's own name may not end in .fio. "
+        "Times are "
         "whole microseconds, rounded down. Streams are files iotape-stream-N.img in fio's current folder, "
         "made sparse by "
         "the job, and never the recorded disk. Discards and write-zeroes are trims, which fio 3.33 leaves "
@@ -96,6 +98,13 @@ static const struct opt_spec spec = {.name = "iotape-analyze export",
         .opts = opts,
         .word = take_word,
         .sections = sections};
+
+/* Whether a name is already one of a second file. */
+static bool is_beside(const char *path, const char *beside)
+{
+    size_t len = path ? strlen(path) : 0, end = beside ? strlen(beside) : 0;
+    return end && len >= end && strcmp(path + len - end, beside) == 0;
+}
 
 /* The second file of a format that has one. */
 static int export_beside(
@@ -177,6 +186,9 @@ static int run(int argc, char **argv)
         return verb_usage(&spec, "--format: known are csv, net_csv, json and fio");
     if (!x.file)
         return verb_usage(&spec, "no file given");
+    if (is_beside(x.output, ops->beside))
+        return verb_usage(&spec,
+                "-o: is the log's name, to which .fio is added for the job's: it may not end so itself");
     return verb_exit(&spec, export_file(&x, ops, &e), &e);
 }
 

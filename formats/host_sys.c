@@ -86,6 +86,14 @@ bool sys_is_partition(const char *dir)
     return access(path, F_OK) == 0;
 }
 
+bool sys_device_is_partition(dev_t device)
+{
+    char dir[64];
+
+    snprintf(dir, sizeof dir, "/sys/dev/block/%u:%u", major(device), minor(device));
+    return sys_is_partition(dir);
+}
+
 void sys_disk_dir(char dir[SYS_DIR_BYTES])
 {
     char *slash = strrchr(dir, '/');

@@ -27,8 +27,11 @@ char *sys_chosen(char *text);
 #define SYS_DIR_BYTES 512
 bool sys_block_dir(dev_t device, char dir[SYS_DIR_BYTES]);
 
-/* Cuts a partition's directory down to that of its disk. */
+/* Whether a directory of sysfs, or a device, is a partition's. */
 bool sys_is_partition(const char *dir);
+bool sys_device_is_partition(dev_t device);
+
+/* Cuts a partition's directory down to that of its disk. */
 void sys_disk_dir(char dir[SYS_DIR_BYTES]);
 
 /* Undoes the octal escapes of blanks and the like in lines of procfs (proc(5)), in place. */

@@ -2,6 +2,7 @@
 #include "formats/import.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +60,14 @@ static int refuse_several(
     return err_set(e, EINVAL, "'%s' may be %s or %s: say which with --format", path, a->name, b->name);
 }
 
+static bool looks_like(const struct import_ops *o, const uint8_t *head, size_t len)
+{
+    size_t mark = strlen(INPUT_MARK);
+
+    return o->probe(head, len) ||
+           (len > mark && memcmp(head, INPUT_MARK, mark) == 0 && o->probe(head + mark, len - mark));
+}
+
 int import_find(const char *path, const char *format, struct input *standard, const struct import_ops **ops,
         struct err *e)
 {
@@ -71,7 +80,7 @@ int import_find(const char *path, const char *format, struct input *standard, co
     long len = head_read(path, standard, head, e);
     for (size_t i = 0; import_list[i]; i++) {
         const struct import_ops *o = import_list[i];
-        if (len > 0 ? !o->probe(head, (size_t)len)
+        if (len > 0 ? !looks_like(o, head, (size_t)len)
                     : (len != 0 && len != -ENOENT) || !o->stands_for || !o->stands_for(path))
             continue;
         if (found)
@@ -86,4 +95,13 @@ int import_find(const char *path, const char *format, struct input *standard, co
     list_names(names, sizeof names);
     return err_set(e, EINVAL, "'%s' %s; known formats are %s", path,
             len ? "is of no known format (its first bytes fit none)" : "is empty", names);
+}
+
+int import_untimely(const char *path, uint64_t count, struct err *e)
+{
+    return err_set(e, EBADMSG,
+            "'%s': %" PRIu64
+            " records, more than were kept, have times that do not fit those before them: is the first "
+            "one's wrong?",
+            path, count);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
@@ -14,8 +15,12 @@
 static int find_format(
         const struct options *o, struct input *standard, const struct import_ops **ops, struct err *e)
 {
+    size_t standards = 0;
     for (size_t i = 0; i < o->files.count; i++) {
         const struct import_ops *found;
+        standards += strcmp(o->files.list[i], "-") == 0;
+        if (standards > 1)
+            return err_set(e, EINVAL, "'-' is given twice: standard input can be read only once");
         int status = import_find(o->files.list[i], o->format, standard, &found, e);
         if (status < 0)
             return status;

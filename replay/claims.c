@@ -95,13 +95,6 @@ static int keep(struct claims *c, int fd, struct err *e)
     return 0;
 }
 
-static bool is_partition(dev_t device)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/partition", major(device), minor(device));
-    return access(path, F_OK) == 0;
-}
-
 /* Whether both are the same whole disk or on it. */
 static bool same_disk(dev_t a, dev_t b)
 {
@@ -109,7 +102,7 @@ static bool same_disk(dev_t a, dev_t b)
     dev_t device[2] = {a, b};
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "/sys/dev/block/%u:%u%s", major(device[i]), minor(device[i]),
-                is_partition(device[i]) ? "/.." : "");
+                sys_device_is_partition(device[i]) ? "/.." : "");
         if (!realpath(path, at[i]))
             return false;
     }
@@ -136,7 +129,8 @@ static int look_or_claim(const struct search *s, const char *path, struct err *e
         return look_at(path, other.device, why, e);
     /* To the kernel's exclusive opens a disk and its partitions are one: the disk is held for all of them,
      * and the target holds its own. */
-    if (is_partition(other.device) || (s->place.is_block && same_disk(s->place.device, other.device)))
+    if (sys_device_is_partition(other.device) ||
+            (s->place.is_block && same_disk(s->place.device, other.device)))
         return 0;
     int fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
     if (fd < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Builds block traces: struct blk_io_trace, field by field as include/uapi/linux/blktrace_api.h has them,
- * in either byte order. Include it after formats/import/blktrace_read.h, which names the actions.
+ * in either byte order; and imports them, in the case `c`. Include it after cmocka.h.
  */
 #ifndef IOTAPE_BLKTRACE_CASE_H
 #define IOTAPE_BLKTRACE_CASE_H
@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "formats/import/blktrace_read.h"
+#include "tests/import_case.h"
 
 #define DEV(ma, mi) ((ma) << 20 | (mi))
 #define FS          (1 << 8) /* BLK_TC_FS */
@@ -68,5 +71,52 @@ static inline void trace_put(struct trace *t, struct ev ev)
         t->len += pdu_len;
     }
 }
+
+/* ---- a test's import ---- */
+
+static struct import_case c;
+static struct trace t;
+
+static inline int setup(void **state)
+{
+    (void)state;
+    case_open(&c);
+    memset(&t, 0, sizeof t);
+    return 0;
+}
+
+static inline int teardown(void **state)
+{
+    (void)state;
+    case_close(&c);
+    return 0;
+}
+
+static inline void import_trace(void)
+{
+    case_file(&c, "x.blktrace.0", t.bytes, t.len);
+    case_import(&c, "x.blktrace.0");
+    if (c.rc)
+        print_message("# %s\n", c.e.text);
+}
+
+/* Imports the events of a list, and wants success. */
+static inline void import_events(const struct ev *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        trace_put(&t, list[i]);
+    import_trace();
+    assert_int_equal(c.rc, 0);
+}
+#define IMPORT(...)                                                                                          \
+    do {                                                                                                     \
+        static const struct ev list_[] = {__VA_ARGS__};                                                      \
+        import_events(list_, sizeof list_ / sizeof *list_);                                                  \
+    } while (0)
+
+#define R       BT_READ | FS
+#define W       BT_WRITE | FS
+#define NO      TAPE_UNKNOWN
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 #endif

@@ -81,6 +81,8 @@ run $analyze export --format fio r.run -o y
 is "$status,$err,$(ls y* 2>/dev/null)" "1,iotape-analyze export: error: fio has no form for a run," "a run is no iolog"
 run $analyze export --format fio r.tape -o a:b
 like "$status $err,$(ls a:b* 2>/dev/null)" "^1 .*fio takes no ':'.*,$" "a name that fio would cut"
+run $analyze export --format fio r.tape -o w.fio
+like "$status $err,$(ls w.fio* 2>/dev/null)" "^2 .*-o: is the log's name.*,$" "a log that has the name of a job"
 run $analyze export --format excel r.tape
 is $status 2 "an unknown format is a usage error"
 cp r.tape z.fio

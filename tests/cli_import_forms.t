@@ -34,6 +34,14 @@ refused "a packed file that is cut off" "'$tmp/cut.gz' cannot be unpacked: " --i
 printf '\x1f\x8b\x08garbage' >"$tmp/junk.gz"
 refused "a packed file that is none" "'$tmp/junk.gz' " --import "$tmp/junk.gz"
 refused "an empty standard input" ".*'-' is empty" --import - </dev/null
+(cat "$tmp/a.csv.gz"; head -c 5 "$tmp/a.csv.gz") >"$tmp/more.gz"
+refused "a packed file with the begin of another behind it" "'$tmp/more.gz' cannot be unpacked: what follows" --import "$tmp/more.gz"
+refused "standard input twice" "'-' is given twice" --import - - <"$tmp/a.csv"
+(printf '\xef\xbb\xbf'; cat "$tmp/a.csv") >"$tmp/mark.csv"
+"$record" -o "$tmp/mark.tape" --import "$tmp/mark.csv" 2>/dev/null
+csv "$tmp/mark.tape" | cmp -s - "$tmp/a.out"; ok $? "UTF-8's byte order mark is no part of the first cell"
+(echo '1,R,0,4096,18446744073709551'; cat "$tmp/a.csv") >"$tmp/absurd.csv"
+refused "an absurd first time, with --skip-bad" "'$tmp/absurd.csv': 50000 records, more than were kept" --import "$tmp/absurd.csv" --skip-bad
 $python "$top/tests/blktrace_make.py" "$tmp/g" 500 1
 "$record" -o "$tmp/g.tape" --import "$tmp/g" 2>/dev/null
 gzip "$tmp"/g.blktrace.*

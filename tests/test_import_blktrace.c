@@ -11,53 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "formats/import/blktrace_read.h"
-#include "tests/import_case.h"
 #include "tests/blktrace_case.h"
-
-static struct import_case c;
-static struct trace t;
-
-static int setup(void **state)
-{
-    (void)state;
-    case_open(&c);
-    memset(&t, 0, sizeof t);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    case_close(&c);
-    return 0;
-}
-
-static void import_trace(void)
-{
-    case_file(&c, "x.blktrace.0", t.bytes, t.len);
-    case_import(&c, "x.blktrace.0");
-    if (c.rc)
-        print_message("# %s\n", c.e.text);
-}
-
-/* Imports the events of a list, and wants success. */
-static void import_events(const struct ev *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        trace_put(&t, list[i]);
-    import_trace();
-    assert_int_equal(c.rc, 0);
-}
-#define IMPORT(...)                                                                                          \
-    do {                                                                                                     \
-        static const struct ev list_[] = {__VA_ARGS__};                                                      \
-        import_events(list_, sizeof list_ / sizeof *list_);                                                  \
-    } while (0)
-
-#define R  BT_READ | FS
-#define W  BT_WRITE | FS
-#define NO TAPE_UNKNOWN
 
 /* The whole life of a read: queued at 1 ms, completed 90 us later. The tape begins with the first event. */
 static void one_read(void **state)
@@ -466,7 +420,6 @@ static void passthrough(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
             TEST(one_read),
             TEST(kinds),

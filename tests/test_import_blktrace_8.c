@@ -129,8 +129,7 @@ static const struct {
     uint8_t byte;
     const char *wanted;
 } damages[] = {
-        {EVENT_BYTES, sizeof little, 0x07,
-                "byte 64: an event of version 7 or the other byte order in a trace of version 8"},
+        {EVENT_BYTES, sizeof little, 0x07, "byte 64: an event of version 7 in a trace of version 8"},
         {0, sizeof little, 0x09, "byte 0: blktrace version 9 cannot be read, only 7 and 8"},
         {50, sizeof little, 8, "byte 72: no event begins here"}, /* a payload that is not there */
         {0, 2 * EVENT_BYTES, 0x08, "is cut off at byte 64: the event there has 72 bytes, 64 are there"},

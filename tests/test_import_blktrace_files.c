@@ -8,53 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "formats/import/blktrace_read.h"
-#include "tests/import_case.h"
 #include "tests/blktrace_case.h"
-
-static struct import_case c;
-static struct trace t;
-
-static int setup(void **state)
-{
-    (void)state;
-    case_open(&c);
-    memset(&t, 0, sizeof t);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    case_close(&c);
-    return 0;
-}
-
-static void import_trace(void)
-{
-    case_file(&c, "x.blktrace.0", t.bytes, t.len);
-    case_import(&c, "x.blktrace.0");
-    if (c.rc)
-        print_message("# %s\n", c.e.text);
-}
-
-/* Imports the events of a list, and wants success. */
-static void import_events(const struct ev *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        trace_put(&t, list[i]);
-    import_trace();
-    assert_int_equal(c.rc, 0);
-}
-#define IMPORT(...)                                                                                          \
-    do {                                                                                                     \
-        static const struct ev list_[] = {__VA_ARGS__};                                                      \
-        import_events(list_, sizeof list_ / sizeof *list_);                                                  \
-    } while (0)
-
-#define R  BT_READ | FS
-#define W  BT_WRITE | FS
-#define NO TAPE_UNKNOWN
 
 static void big_endian(void **state)
 {
@@ -122,12 +76,61 @@ static void all_cpus(void **state)
     }
 }
 
+/* 1,700,000,000 s and 5 ns after 1970, and 61 s later, as a note has them. */
+#define WALL       "\x00\xf1\x53\x65\x05\0\0\0"
+#define WALL_LATER "\x3d\xf1\x53\x65\x05\0\0\0"
+
+static void wall_clock(void **state)
+{
+    (void)state;
+    IMPORT({.t = 7000, .a = BT_QUEUE, .c = R, .b = 512},
+            {.t = 7100, .a = BT_NOTE_TIMESTAMP, .c = BT_NOTIFY, .pdu = WALL, .pdu_len = 8},
+            {.t = 8000, .a = BT_QUEUE, .c = R, .b = 512});
+    /* 100 ns before the note */
+    assert_true(tape_reader_info(c.reader)->started_unix_ns == UINT64_C(1700000000000000005) - 100);
+}
+
+/* One CPU's file is of a machine that was started 61 s earlier; or of one with the other byte order. */
+static void two_machines(void **state)
+{
+    static struct trace other;
+    const struct ev note = {.t = 100, .a = BT_NOTE_TIMESTAMP, .c = BT_NOTIFY, .pdu = WALL, .pdu_len = 8};
+    const struct ev later = {
+            .t = 100, .a = BT_NOTE_TIMESTAMP, .c = BT_NOTIFY, .pdu = WALL_LATER, .pdu_len = 8};
+
+    (void)state;
+    trace_put(&t, note);
+    trace_put(&t, (struct ev){.t = 200, .a = BT_QUEUE, .c = R, .b = 512});
+    case_file(&c, "x.blktrace.0", t.bytes, t.len);
+    trace_put(&other, later);
+    case_file(&c, "x.blktrace.1", other.bytes, other.len);
+    c.opts.skip_bad = true; /* which must not hide it */
+    case_import(&c, "x");
+    case_refused(&c,
+            "x.blktrace.1', byte 0: by its wall clock (1700000061 s after 1970) this is of another machine");
+
+    other = (struct trace){.swapped = true};
+    trace_put(&other, (struct ev){.t = 300, .a = BT_QUEUE, .c = R, .b = 512});
+    case_file(&c, "x.blktrace.1", other.bytes, other.len);
+    case_import(&c, "x");
+    case_refused(&c, "they are not of one machine");
+}
+
+/* The last sector that 64 bits of bytes reach. */
+static void far_end(void **state)
+{
+    (void)state;
+    IMPORT({.t = 0, .a = BT_QUEUE, .c = R, .s = (UINT64_C(1) << 55) - 1, .b = 512},
+            {.t = 9, .a = BT_COMPLETE, .c = R, .s = (UINT64_C(1) << 55) - 1, .b = 512});
+    case_record(&c, 0, 0, BLOCK_READ, 0, UINT64_MAX - 511, 512, 9);
+}
+
 /* What is wrong with a file: bytes replaced at a place, or cut off. */
 static const struct {
     long at, len; /* -1: nothing */
     const char *bytes, *wanted;
 } damages[] = {
-        {48, -1, "\x08", "byte 48: an event of version 8 or the other byte order in a trace of version 7"},
+        {48, -1, "\x08", "byte 48: an event of version 8 in a trace of version 7"},
         {0, -1, "\x06", "byte 0: blktrace version 6 cannot be read, only 7 and 8"},
         {49, -1, "x", "byte 48: no event begins here (magic number 0x65617807)"},
         {-1, 100, NULL, "is cut off at byte 96: an event has 48 bytes, 4 are there"},
@@ -276,11 +279,13 @@ static void lost_by_device(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
             TEST(big_endian),
             TEST(backwards),
             TEST(all_cpus),
+            TEST(wall_clock),
+            TEST(two_machines),
+            TEST(far_end),
             TEST(damaged),
             TEST(nothing_in_it),
             TEST(beyond_the_window),

@@ -24,7 +24,7 @@ static int place_check(const struct bt_event *ev, uint64_t sector, struct err *e
     uint64_t end;
 
     if (sector > UINT64_MAX / BT_SECTOR ||
-            __builtin_add_overflow(sector * BT_SECTOR, (uint64_t)ev->bytes, &end))
+            (ev->bytes && __builtin_add_overflow(sector * BT_SECTOR, (uint64_t)ev->bytes - 1, &end)))
         return err_set(e, EBADMSG, "sector %" PRIu64 " with %u bytes ends beyond 64 bits", sector, ev->bytes);
     return 0;
 }

@@ -2,9 +2,11 @@
 #include "formats/import/blktrace_match.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/units.h"
 #include "formats/import/blktrace_state.h"
 
 static int no_memory(struct err *e)
@@ -122,9 +124,26 @@ static int write_ready(struct bt_matcher *m, struct err *e)
 
 /* ---- one function for each action ---- */
 
+/* Each start of tracing tells the wall clock. */
+static int take_wall_clock(struct bt_matcher *m, uint64_t wall_ns, struct err *e)
+{
+    uint64_t start_ns = wall_ns - m->now_ns;
+
+    if (wall_ns <= m->now_ns)
+        return 0; /* not set */
+    if (!m->wall_start_ns)
+        import_out_info(m->out)->started_unix_ns = m->wall_start_ns = start_ns;
+    if (start_ns - m->wall_start_ns + BT_WALL_SLACK_NS > 2 * BT_WALL_SLACK_NS)
+        return err_set(e, EINVAL,
+                "by its wall clock (%" PRIu64
+                " s after 1970) this is of another machine, or another boot, than what "
+                "came before (at that time %" PRIu64 " s)",
+                wall_ns / NS_PER_S, (m->wall_start_ns + m->now_ns) / NS_PER_S);
+    return 0;
+}
+
 static int take_note(struct bt_matcher *m, const struct bt_event *ev, struct err *e)
 {
-    struct tape_info *info = m->watch ? NULL : import_out_info(m->out);
     struct bt_process *p;
     int rc = 0;
 
@@ -132,8 +151,8 @@ static int take_note(struct bt_matcher *m, const struct bt_event *ev, struct err
         rc = bt_process_find(&m->processes, ev->pid, &p, e);
         if (!rc)
             memcpy(p->name, ev->name, sizeof p->name);
-    } else if (ev->action == BT_NOTE_TIMESTAMP && info && !info->started_unix_ns && ev->wall_ns > m->now_ns) {
-        info->started_unix_ns = ev->wall_ns - m->now_ns;
+    } else if (ev->action == BT_NOTE_TIMESTAMP && !m->watch) {
+        rc = take_wall_clock(m, ev->wall_ns, e);
     } else if (ev->action > BT_NOTE_MESSAGE) {
         m->counts.unknown_actions++;
     }

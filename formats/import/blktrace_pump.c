@@ -12,7 +12,7 @@ struct pump {
     struct sorter *sorter;
     struct bt_matcher *matcher;
     bool skip_bad;
-    uint64_t skipped;
+    uint64_t skipped, untimely;
 };
 
 static void pump_release(struct pump *p)
@@ -28,7 +28,7 @@ static int refuse(struct pump *p, const struct bt_event *ev, struct err *bad, st
         p->skipped++;
         return 0;
     }
-    if (bad->code == EBADMSG)
+    if (bad->code == EBADMSG || bad->code == EINVAL)
         p->from->blame(p->from->self, ev, bad);
     if (e)
         *e = *bad;
@@ -68,6 +68,7 @@ static int pump_all(struct pump *p, struct err *e)
             break;
         err_clear(&bad);
         rc = sorter_push(p->sorter, ev->t_ns, ev, &bad);
+        p->untimely += rc == -EBADMSG;
         if (rc)
             rc = refuse(p, ev, &bad, e);
     }
@@ -91,6 +92,8 @@ int bt_pump(const struct bt_events *from, const char *path, const struct import_
         rc = bt_matcher_finish(p.matcher, &records, &elapsed_ns, e);
     if (rc)
         return rc;
+    if (p.untimely > records)
+        return import_untimely(path, p.untimely, e);
     if (!records)
         return err_set(e, EINVAL, "'%s': there is no I/O in the trace", path);
     import_out_elapsed(out, elapsed_ns);

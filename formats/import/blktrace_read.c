@@ -108,11 +108,13 @@ static int event_check(struct cpu_file *f, size_t have, size_t *pdu_len, struct 
 
     if (have >= BT_MAGIC_BYTES && !begins_event(f, at)) {
         unsigned version = bt_version_of(at);
+        if (version && version == f->layout.version)
+            return err_set(
+                    e, EBADMSG, "'%s', byte %" PRIu64 ": an event in the other byte order", path, f->in.byte);
         if (version && f->layout.version)
             return err_set(e, EBADMSG,
-                    "'%s', byte %" PRIu64
-                    ": an event of version %u or the other byte order in a trace of version %u",
-                    path, f->in.byte, version, f->layout.version);
+                    "'%s', byte %" PRIu64 ": an event of version %u in a trace of version %u", path,
+                    f->in.byte, version, f->layout.version);
         if (version)
             return err_set(e, EBADMSG,
                     "'%s', byte %" PRIu64 ": blktrace version %u cannot be read, only 7 and 8", path,
@@ -219,6 +221,25 @@ static void heap_sink(struct bt_input *m, size_t i)
     m->heap[i] = file;
 }
 
+/* The files of one trace were written by one machine. */
+static int check_same_machine(const struct bt_input *m, struct err *e)
+{
+    const struct cpu_file *first = NULL;
+
+    for (size_t i = 0; i < m->names.count; i++) {
+        const struct cpu_file *f = &m->files[i];
+        if (!f->layout.version)
+            continue; /* empty */
+        first = first ? first : f;
+        if (f->magic != first->magic)
+            return err_set(e, EBADMSG,
+                    "'%s' is of version %u, '%s' of version %u%s: they are not of one machine",
+                    first->in.path, first->layout.version, f->in.path, f->layout.version,
+                    first->layout.swapped != f->layout.swapped ? " and in the other byte order" : "");
+    }
+    return 0;
+}
+
 static int files_open(struct bt_input *m, struct err *e)
 {
     m->files = calloc(m->names.count, sizeof *m->files);
@@ -236,7 +257,7 @@ static int files_open(struct bt_input *m, struct err *e)
     }
     for (size_t i = m->heap_count / 2; i-- > 0;)
         heap_sink(m, i);
-    return 0;
+    return check_same_machine(m, e);
 }
 
 int bt_input_open(struct bt_input **in, const char *const *paths, size_t count, bool skip_bad,

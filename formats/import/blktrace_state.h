@@ -9,8 +9,9 @@
 #include "formats/import/blktrace_match.h"
 #include "formats/import/blktrace_open.h"
 
-#define BT_SECTOR     512u
-#define BT_SEARCH_MAX 256 /* candidates at one place, or I/Os looked back at */
+#define BT_SECTOR        512u
+#define BT_WALL_SLACK_NS UINT64_C(60000000000) /* a wall clock may be set so far while it is traced */
+#define BT_SEARCH_MAX    256                   /* candidates at one place, or I/Os looked back at */
 
 /* What is worth telling, in the tape's counts. */
 struct bt_counts {
@@ -27,6 +28,7 @@ struct bt_matcher {
     struct bt_processes processes;
     struct bt_counts counts;
     uint64_t start_ns, now_ns, records;
+    uint64_t wall_start_ns; /* of start_ns, since 1970, by the first note that tells; 0: none did */
 };
 
 /* What an event's range can be matched with. */

@@ -169,6 +169,7 @@ static int take(struct flow *f, struct flow_file *file, struct err *e)
     rc = sorter_push(f->sorter, file->next.t_ns, &file->next, &bad);
     if (rc == -EBADMSG && f->opts->skip_bad) {
         f->bad++;
+        f->untimely++;
         return 0;
     }
     if (rc == -EBADMSG && file->in.line)
@@ -227,6 +228,8 @@ static int finish(struct flow *f, const char *path, struct err *e)
 {
     uint64_t disorder = sorter_disorder(f->sorter);
 
+    if (f->untimely > f->records)
+        return import_untimely(path, f->untimely, e);
     if (!f->records)
         return err_set(e, EINVAL, "'%s': there is no I/O in the trace", path);
     if (f->bad)

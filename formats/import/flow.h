@@ -58,6 +58,7 @@ struct flow {
     uint64_t base_ns; /* of absolute times: the first record's */
     uint64_t seen_ns; /* of anything that is no record, likewise absolute */
     uint64_t last_ns, records, bad, len_bytes;
+    uint64_t untimely;  /* of those that are bad, whose times do not fit */
     uint64_t last_line; /* of the row that is being read, for headings */
 };
 

@@ -136,7 +136,9 @@ int input_line(struct input *in, char **line, struct err *e)
     if (memchr(text, 0, len - 1))
         return err_set(e, EBADMSG, "'%s':%" PRIu64 ": byte %zu of the line is 0", in->path, in->line,
                 strlen(text) + 1);
-    *line = text;
-    in->line_bytes = len - 1;
+    size_t mark =
+            in->line == 1 && strncmp(text, INPUT_MARK, strlen(INPUT_MARK)) == 0 ? strlen(INPUT_MARK) : 0;
+    *line = text + mark;
+    in->line_bytes = len - 1 - mark;
     return 1;
 }

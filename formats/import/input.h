@@ -13,8 +13,9 @@
 
 #include "formats/base/err.h"
 
-#define INPUT_BYTES      131072 /* of buffer for each file */
-#define INPUT_LINE_BYTES 65536  /* a longer line is an error */
+#define INPUT_BYTES      131072         /* of buffer for each file */
+#define INPUT_LINE_BYTES 65536          /* a longer line is an error */
+#define INPUT_MARK       "\xef\xbb\xbf" /* UTF-8's byte order mark, which some programs write first */
 
 struct unpack;
 
@@ -45,10 +46,10 @@ static inline void input_take(struct input *in, size_t count)
     in->byte += count;
 }
 
-/* The next line without its end, terminated by 0 and valid until the next call: 1, 0 at the end of the
- * file, or -errno. Errors name file and line: a line longer than INPUT_LINE_BYTES, one that contains a 0
- * byte, and a last line that does not end: it may have been cut (-EBADMSG; the line is taken all the
- * same, so that a caller may count it and go on). */
+/* The next line without its end (the first one also without INPUT_MARK), terminated by 0 and valid until the
+ * next call: 1, 0 at the end of the file, or -errno. Errors name file and line: a line longer than
+ * INPUT_LINE_BYTES, one that contains a 0 byte, and a last line that does not end: it may have been cut
+ * (-EBADMSG; the line is taken all the same, so that a caller may count it and go on). */
 int input_line(struct input *in, char **line, struct err *e);
 
 #endif

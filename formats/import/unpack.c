@@ -14,7 +14,8 @@ struct unpack {
     struct archive *archive;
     const char *path;
     int fd, read_errno;
-    size_t head; /* bytes of `packed` that were read before */
+    size_t head;    /* bytes of `packed` that were read before */
+    uint64_t taken; /* bytes given to libarchive */
     bool empty;
     uint8_t packed[PACKED_BYTES];
 };
@@ -45,6 +46,8 @@ static la_ssize_t packed_read(struct archive *archive, void *self, const void **
     if (got < 0) {
         u->read_errno = errno;
         archive_set_error(archive, errno, "%s", strerror(errno));
+    } else {
+        u->taken += (uint64_t)got;
     }
     return got;
 }
@@ -56,7 +59,8 @@ static int failed(struct unpack *u, struct err *e)
 
     if (u->read_errno)
         return err_sys(e, u->read_errno, "cannot read '%s'", u->path);
-    return err_set(e, EBADMSG, "'%s' cannot be unpacked: %s", u->path, text ? text : "unknown reason");
+    return err_set(e, EBADMSG, "'%s' cannot be unpacked: it is damaged or cut off%s%s", u->path,
+            text ? ": " : "", text ? text : "");
 }
 
 int unpack_open(struct unpack **out, int fd, const char *path, const uint8_t *head, size_t len, struct err *e)
@@ -90,11 +94,25 @@ int unpack_open(struct unpack **out, int fd, const char *path, const uint8_t *he
     return 0;
 }
 
+/* libarchive is silent about bytes behind the end of a gzip stream, such as the begin of another one. */
+static int check_end(struct unpack *u, struct err *e)
+{
+    const void *more;
+
+    if ((uint64_t)archive_filter_bytes(u->archive, -1) == u->taken && packed_read(u->archive, u, &more) == 0)
+        return 0;
+    if (u->read_errno)
+        return failed(u, e);
+    return err_set(e, EBADMSG,
+            "'%s' cannot be unpacked: what follows the end of its packed data is damaged or cut off",
+            u->path);
+}
+
 ssize_t unpack_read(struct unpack *u, void *buf, size_t len, struct err *e)
 {
     la_ssize_t got = u->empty ? 0 : archive_read_data(u->archive, buf, len);
 
-    return got < 0 ? failed(u, e) : got;
+    return got < 0 ? failed(u, e) : got == 0 ? check_end(u, e) : got;
 }
 
 void unpack_close(struct unpack *u)

@@ -16,6 +16,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
+#include "formats/host_sys.h"
 #include "record/source.h"
 #include "record/source/bpf_filter.h"
 
@@ -83,13 +84,6 @@ static int explain(struct err *e, int code, const char *what)
     return err_sys(e, code, "cannot %s", what);
 }
 
-static bool is_partition(dev_t dev)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/partition", major(dev), minor(dev));
-    return access(path, F_OK) == 0;
-}
-
 static void configure_targets(struct block_bpf *skel, const struct source_config *config)
 {
     bool any_partition = false;
@@ -99,7 +93,7 @@ static void configure_targets(struct block_bpf *skel, const struct source_config
         const struct source_target *t = &config->targets[i];
         skel->rodata->target_dev[i] = kernel_dev(t->dev);
         skel->rodata->any_stacked |= t->stacked;
-        bool partition = is_partition(t->dev);
+        bool partition = sys_device_is_partition(t->dev);
         any_partition |= partition;
         skel->rodata->any_disk |= !partition;
     }

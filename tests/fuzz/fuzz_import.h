@@ -89,7 +89,8 @@ int tape_writer_add(struct tape_writer *w, const struct block_record *r, uint64_
     fuzz_want(r->stream < w->streams && r->issuer < w->issuers, "known stream and issuer");
     fuzz_want(r->op < BLOCK_OPS && r->flags < 1 << BLOCK_FLAGS, "known operation and flags");
     fuzz_want(r->op != BLOCK_FLUSH || (!r->len_bytes && !r->offset_bytes), "a flush has no place");
-    fuzz_want(r->offset_bytes + r->len_bytes >= r->offset_bytes, "the end is within 64 bits");
+    fuzz_want(!r->len_bytes || r->offset_bytes + (r->len_bytes - 1) >= r->offset_bytes,
+            "the last byte is within 64 bits");
     fuzz_want(w->records < FUZZ_RECORDS, "no more records than bytes");
     w->last_ns = r->t_ns;
     w->open_ns[w->records] = r->latency_ns == TAPE_UNKNOWN ? r->t_ns : UINT64_MAX;
