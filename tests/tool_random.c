@@ -5,11 +5,14 @@
  *     tool_random PATH KIND RECORDS [SEED]
  *
  * KIND
- *     mixed   three streams of other sectors, four issuers, all operations and flags, unknown latencies,
- * errors, places up to 2^64 - 512, lengths of 0, discards of 1 PiB, bursts and pauses pages   one stream of
- * whole pages in a small place: much is read again odd     lengths and places that are no multiples of
- * anything; lengths up to 2^64 - 1 deep    no I/O completes before all have arrived; a few take no time blind
- * no latency is known far     reads and writes all over a disk of 1 PiB
+ *   - mixed: three streams of other sectors, four issuers, all operations and flags, unknown latencies,
+ *     errors, places up to 2^64 - 512, lengths of 0, discards of 1 PiB, bursts and pauses
+ *   - legal: the same without what ends beyond 2^64
+ *   - pages: one stream of whole pages in a small place: much is read again
+ *   - odd: lengths and places that are no multiples of anything; lengths up to 2^64 - 1
+ *   - deep: no I/O completes before all have arrived; a few take no time
+ *   - blind: no latency is known
+ *   - wide, far: reads and writes all over a disk of 1 TiB, of 1 PiB
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +91,8 @@ static struct block_record make(const char *kind, uint64_t t_ns, const struct bl
         r.latency_ns = TAPE_UNKNOWN;
     } else if (strcmp(kind, "far") == 0) {
         r.offset_bytes = below(UINT64_C(1) << 38) * 4096;
+    } else if (strcmp(kind, "wide") == 0) {
+        r.offset_bytes = below(UINT64_C(1) << 28) * 4096;
     }
     return r;
 }

@@ -66,4 +66,11 @@ static inline size_t profile_slot_at(const struct profile_timeline *t, uint64_t 
     return slot;
 }
 
+/* The one in which the first of some records lies. */
+static inline size_t profile_slot_of(const struct profile_timeline *t, const struct block_chunk *c)
+{
+    size_t slot = c->count ? (size_t)(c->t_ns[0] / t->slot_ns) : 0;
+    return slot < t->slots ? slot : t->slots - 1;
+}
+
 #endif

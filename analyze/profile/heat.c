@@ -57,11 +57,10 @@ static int heat_feed(void *state, struct profile *p, const struct block_chunk *c
 {
     const struct heat_state *h = state;
     const struct profile_timeline *t = &p->timeline;
-    size_t at = c->count ? (size_t)(c->t_ns[0] / t->slot_ns) : 0;
+    size_t at = profile_slot_of(t, c);
     (void)e;
     if (!h->second)
         return 0;
-    at = at < t->slots ? at : t->slots - 1;
     for (uint32_t i = 0; i < c->count; i++) {
         struct profile_place_map *map = h->map_of[c->stream[i]];
         at = profile_slot_at(t, c->t_ns[i], at);

@@ -11,10 +11,9 @@
 static int timeline_feed(void *state, struct profile *p, const struct block_chunk *c, struct err *e)
 {
     struct profile_timeline *t = &p->timeline;
-    size_t at = c->count ? (size_t)(c->t_ns[0] / t->slot_ns) : 0;
+    size_t at = profile_slot_of(t, c);
     (void)state;
     (void)e;
-    at = at < t->slots ? at : t->slots - 1;
     for (uint32_t i = 0; i < c->count; i++) {
         uint8_t op = c->op[i];
         at = profile_slot_at(t, c->t_ns[i], at);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * What reads and writes touch: how much there is of it and how it grows, what is read again or after it was
- * written, and where most of the I/O goes. From the second pass on, since only then the unit of each stream
- * is known.
+ * written, and where most of the I/O goes. The unit of each stream is only known after the first pass, which
+ * takes them all for the largest; where that was wrong, it all begins with the second.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/profile/aspect.h"
 #include "analyze/profile/hottest.h"
@@ -14,11 +15,17 @@
 #include "analyze/show.h"
 
 #define RANGES_OF_ONE_MAX 4096 /* that one I/O may touch: 1 GiB in units of 4 KiB */
-#define MANY_STREAMS      1024 /* from here on, what is kept of each takes memory from the set */
+#define UNIT_BITS_MAX     12
+#define TOUCHES_AT_ONCE   512
+/* From MANY_STREAMS on, what is kept of each takes memory from the set. */
+#define MANY_STREAMS 1024
+#define BYTES_MAX    ((size_t)40 << 20)
+#define BYTES_FEW    ((size_t)16 << 20)
 
 struct set_state {
-    bool second, third; /* passes have begun */
-    int failed;         /* of the ranges */
+    bool first_pass, guessed_right; /* so far */
+    bool later;                     /* not the first pass that counts */
+    int failed;                     /* of the ranges */
     struct touched *touched;
     struct hottest hottest;
     uint8_t *unit_bits; /* of each stream */
@@ -36,23 +43,33 @@ static void set_close(void *state)
     free(s);
 }
 
+static int begin(struct set_state *s, struct err *e)
+{
+    touched_close(s->touched);
+    s->touched = NULL;
+    return touched_open(&s->touched, s->p->stream_count > MANY_STREAMS ? BYTES_FEW : BYTES_MAX, e);
+}
+
 static int set_open(void **state, struct profile *p, struct err *e)
 {
     struct set_state *s = calloc(1, sizeof *s);
     if (s)
-        s->unit_bits = calloc(p->stream_count + 1, 1);
-    int rc = s && s->unit_bits ? 0 : err_sys(e, ENOMEM, "cannot profile the tape");
-    if (rc == 0)
-        rc = touched_open(&s->touched, p->stream_count > MANY_STREAMS ? 19 : 20, e);
+        s->unit_bits = malloc(p->stream_count + 1);
+    if (!s || !s->unit_bits) {
+        set_close(s);
+        return err_sys(e, ENOMEM, "cannot profile the tape");
+    }
+    memset(s->unit_bits, UNIT_BITS_MAX, p->stream_count + 1);
+    s->first_pass = s->guessed_right = true;
+    s->p = p;
+    int rc = begin(s, e);
     if (rc == 0)
         rc = hottest_init(&s->hottest, e);
-    if (rc < 0) {
+    if (rc < 0)
         set_close(s);
-        return rc;
-    }
-    s->p = p;
-    *state = s;
-    return 0;
+    else
+        *state = s;
+    return rc;
 }
 
 /* The largest of 512 .. 4096 that all offsets and lengths of the stream are multiples of; else 512. */
@@ -67,53 +84,94 @@ static uint8_t unit_bits_of(const struct profile_places *s)
 
 /* ---- passes ---- */
 
-static int touch_range(
-        struct set_state *s, struct touch *t, uint32_t stream, uint64_t first, uint64_t last, struct err *e)
+/* Touches that are collected, with what is the same for all of an I/O, or of many. */
+struct batch {
+    struct touched_pass pass;
+    size_t count;
+    struct touch list[TOUCHES_AT_ONCE];
+};
+
+static int flush(struct set_state *s, struct batch *b, struct err *e)
+{
+    int rc = touched_add(s->touched, b->list, b->count, e);
+    b->count = 0;
+    b->pass = touched_pass(s->touched);
+    return rc;
+}
+
+/* Units first .. last of a stream. */
+static int touch_units(struct set_state *s, struct batch *b, const struct touch *io, uint32_t stream,
+        uint64_t first, uint64_t last, struct err *e)
 {
     int rc = 0;
-    for (uint64_t index = first / 64; rc == 0 && index <= last / 64; index++) {
+    for (uint64_t index = first / 64; index <= last / 64; index++) {
         unsigned from = index == first / 64 ? first % 64 : 0, to = index == last / 64 ? last % 64 : 63;
-        t->key = touched_key(stream, index);
+        struct touch *t = &b->list[b->count];
+        *t = *io;
+        t->hash = touched_hash(&b->pass, stream, index);
         t->mask = (~UINT64_C(0) >> (63 - (to - from))) << from;
-        rc = touched_add(s->touched, t, e);
+        t->bytes = (to - from + 1) << io->unit_bits;
+        /* No branch: it would be mispredicted where half of the ranges is left to another pass. */
+        b->count += touched_wants(&b->pass, t->hash);
+        if (b->count == TOUCHES_AT_ONCE && (rc = flush(s, b, e)) < 0)
+            break;
     }
     return rc;
 }
 
-static int set_feed(void *state, struct profile *p, const struct block_chunk *c, struct err *e)
+static int touch_all(struct set_state *s, struct batch *b, const struct block_chunk *c, struct err *e)
 {
-    struct set_state *s = state;
-    size_t slot = c->count ? (size_t)(c->t_ns[0] / p->timeline.slot_ns) : 0;
+    struct profile *p = s->p;
+    size_t slot = profile_slot_of(&p->timeline, c);
     int rc = 0;
-    if (!s->second)
-        return 0;
-    slot = slot < p->timeline.slots ? slot : p->timeline.slots - 1;
     for (uint32_t i = 0; rc == 0 && i < c->count; i++) {
         if (!profile_is_data(c->op[i]) || !c->len_bytes[i])
             continue;
         uint64_t offset = c->offset_bytes[i], last = profile_add(offset, c->len_bytes[i] - 1);
         unsigned bits = s->unit_bits[c->stream[i]];
         slot = profile_slot_at(&p->timeline, c->t_ns[i], slot);
-        struct touch t = {
+        struct touch io = {
                 .unit_bits = (uint8_t)bits, .write = c->op[i] == BLOCK_WRITE, .slot = (uint16_t)slot};
         if ((last >> bits) / 64 - (offset >> bits) / 64 >= RANGES_OF_ONE_MAX)
-            p->working_set.left_out += !s->third;
+            p->working_set.left_out += !s->later;
         else
-            rc = touch_range(s, &t, c->stream[i], offset >> bits, last >> bits, e);
+            rc = touch_units(s, b, &io, c->stream[i], offset >> bits, last >> bits, e);
     }
     return rc;
+}
+
+static bool all_whole(const struct block_chunk *c)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < c->count; i++)
+        bits |= profile_is_data(c->op[i]) ? c->offset_bytes[i] | c->len_bytes[i] : 0;
+    return bits % (1U << UNIT_BITS_MAX) == 0;
+}
+
+static int set_feed(void *state, struct profile *p, const struct block_chunk *c, struct err *e)
+{
+    struct set_state *s = state;
+    struct batch b;
+    (void)p;
+    if (s->first_pass)
+        s->guessed_right = s->guessed_right && all_whole(c);
+    if (!s->guessed_right)
+        return 0;
+    b.count = 0;
+    b.pass = touched_pass(s->touched);
+    int rc = touch_all(s, &b, c, e);
+    return rc < 0 ? rc : flush(s, &b, e);
 }
 
 static void take_range(void *to, const struct touched_range *r)
 {
     struct set_state *s = to;
-    uint32_t stream = touched_stream(r->key);
-    unsigned bits = s->unit_bits[stream];
-    struct profile_touched *t = &s->p->streams[stream].touched;
+    unsigned bits = s->unit_bits[r->stream];
+    struct profile_touched *t = &s->p->streams[r->stream].touched;
     t->read_bytes += (uint64_t)__builtin_popcountll(r->read) << bits;
     t->written_bytes += (uint64_t)__builtin_popcountll(r->written) << bits;
     t->bytes += (uint64_t)__builtin_popcountll(r->read | r->written) << bits;
-    struct profile_hot range = {stream, touched_index(r->key) << bits << 6, UINT64_C(64) << bits, r->touches};
+    struct profile_hot range = {r->stream, r->index << bits << 6, UINT64_C(64) << bits, r->touches};
     if (hottest_add(&s->hottest, &range) < 0)
         s->failed = -ENOMEM;
 }
@@ -129,25 +187,33 @@ static void finish(struct set_state *s, struct profile *p)
     hottest_finish(&s->hottest, w);
 }
 
+/* Now that the units are known: 1 where the first pass was for nothing. */
+static int know_units(struct set_state *s, struct profile *p, struct err *e)
+{
+    for (size_t i = 0; i < p->stream_count; i++) {
+        s->unit_bits[i] = unit_bits_of(&p->streams[i].places);
+        p->streams[i].unit_bytes = 1U << s->unit_bits[i];
+    }
+    s->first_pass = false;
+    if (s->guessed_right)
+        return 0;
+    s->guessed_right = true;
+    p->working_set.left_out = 0;
+    int rc = begin(s, e);
+    return rc < 0 ? rc : 1;
+}
+
 static int set_next(void *state, struct profile *p, struct err *e)
 {
     struct set_state *s = state;
-    if (!s->second) {
-        s->second = true;
-        for (size_t i = 0; i < p->stream_count; i++) {
-            s->unit_bits[i] = unit_bits_of(&p->streams[i].places);
-            p->streams[i].unit_bytes = 1U << s->unit_bits[i];
-        }
-        return 1;
-    }
+    int rc = s->first_pass ? know_units(s, p, e) : 0;
+    if (rc)
+        return rc;
     struct touched_counts counts = {0};
     uint64_t grown[PROFILE_SLOTS_MAX] = {0};
-    bool again;
-    int rc = touched_next(s->touched, take_range, s, &counts, grown, &again, e);
-    if (rc == 0 && s->failed)
-        rc = err_sys(e, ENOMEM, "cannot profile the tape");
-    if (rc < 0)
-        return rc;
+    bool again = touched_next(s->touched, take_range, s, &counts, grown);
+    if (s->failed)
+        return err_sys(e, ENOMEM, "cannot profile the tape");
     struct profile_working_set *w = &p->working_set;
     w->read_bytes += counts.read;
     w->read_after_write_bytes += counts.read_after_write;
@@ -156,7 +222,7 @@ static int set_next(void *state, struct profile *p, struct err *e)
     w->overwritten_bytes += counts.overwritten;
     for (size_t i = 0; i < p->timeline.slots; i++)
         p->timeline.slot[i].grown_bytes += grown[i];
-    s->third = true;
+    s->later = true;
     if (!again)
         finish(s, p);
     return again;
