@@ -110,27 +110,43 @@ static int write_json(const char *file, const struct profile *p, struct out *o, 
     return rc;
 }
 
-static void write_text(const char *file, const struct profile *p, struct out *o)
+/* What there is of I/Os, conversations, processes and disks. */
+static void write_head(const char *file, const struct profile *p, struct out *o)
 {
     char elapsed[UNITS_TEXT_BYTES];
     show_clean(o, file);
-    out_printf(
-            o, ": %llu I/Os in %s", (unsigned long long)p->records, units_duration(p->elapsed_ns, elapsed));
-    if (p->mix.issuers)
-        out_printf(o, ", of %llu process%s", (unsigned long long)p->mix.issuers,
-                p->mix.issuers == 1 ? "" : "es");
-    if (p->stream_count == 1 && p->disks) {
+    out_text(o, ": ");
+    if (p->records || !p->net.conversations)
+        words_count(o, p->records, "I/O", "s");
+    if (p->records && p->net.conversations)
+        out_text(o, " and ");
+    if (p->net.conversations)
+        words_count(o, p->net.conversations, "conversation", "s");
+    out_printf(o, " in %s", units_duration(p->elapsed_ns, elapsed));
+    if (p->mix.issuers) {
+        out_text(o, ", of ");
+        words_count(o, p->mix.issuers, "process", "es");
+    }
+    if (p->stream_count == 1) {
         out_text(o, ", on ");
         show_clean(o, p->streams[0].name);
     } else if (p->disks) {
-        out_printf(o, ", on %zu disk%s", p->disks, p->disks == 1 ? "" : "s");
+        out_text(o, ", on ");
+        words_count(o, p->disks, "disk", "s");
     }
     out_text(o, "\n");
+}
+
+static void write_text(const char *file, const struct profile *p, struct out *o)
+{
+    write_head(file, p, o);
     if (!p->finished)
         out_text(o, "The recording was cut off: this is what can be read of it.\n");
-    if (p->lost)
-        out_printf(
-                o, "The recorder lost %llu events: what follows lacks them.\n", (unsigned long long)p->lost);
+    if (p->lost) {
+        out_text(o, "The recorder lost ");
+        words_count(o, p->lost, "event", "s");
+        out_text(o, ": what follows lacks them.\n");
+    }
     for (size_t i = 0; profile_aspects[i]; i++)
         if (profile_aspects[i]->text)
             profile_aspects[i]->text(p, o);

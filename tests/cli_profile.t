@@ -12,7 +12,7 @@ witnessed() {
     $analyze profile --json "$tape" >p.json && $analyze export "$tape" >p.csv && $analyze show --json "$tape" >s.json || rm -f p.json
     is "$($python "$witness" p.csv s.json p.json "$@" 2>&1)" ok "$name"
 }
-for kind in "mixed 4000 1" "mixed 1500 2" "pages 3000 3" "odd 600 4" "far 2000 5" "blind 500 6"; do
+for kind in "mixed 4000 1" "mixed 1500 2" "pages 3000 3" "odd 600 4" "far 2000 5" "wide 2000 7" "blind 500 6"; do
     $random r.tape $kind || exit 1
     witnessed r.tape "random records ($kind): each figure is the witness's"
 done
@@ -49,13 +49,14 @@ is $status 0 "times of 292 years: it ends"
 $make tape empty.tape records=0 && $make tape one.tape records=1 && $make tape cut.tape records=70000 unfinished=1 || exit 1
 witnessed empty.tape "an empty tape"
 witnessed one.tape "a tape of one record"
-run $analyze profile empty.tape; is "$status" 0 "an empty tape as text"
-run $analyze profile one.tape; is "$status" 0 "one record as text"
+run $analyze profile empty.tape; is "$status $out" "0 empty.tape: 0 I/Os in 0 ns, on vda" "an empty tape as text"
+run $analyze profile one.tape; like "$status $out" "^0 one.tape: 1 I/O in " "one record as text"
 run $analyze profile cut.tape.partial
 like "$status $(printf '%s' "$out" | sed -n 2p)" "^0 The recording was cut off" "a recording that was cut off is profiled, and it is said"
 witnessed cut.tape.partial "and its figures are those of what is there" mix arrivals working_set
-$make tape lost.tape lost=7 || exit 1
-like "$($analyze profile lost.tape)" "lost 7 events" "lost events are said"
+$make tape lost.tape lost=7 && $make tape lost1.tape lost=1 || exit 1
+like "$($analyze profile lost.tape)" "lost 7 events:" "lost events are said"
+like "$($analyze profile lost1.tape)" "lost 1 event:" "one, too"
 $make tape evil.tape $'stream=a\e[31mb' || exit 1
 is "$($analyze profile evil.tape | grep -c $'\e')" 0 "no name reaches the terminal as it is"
 

@@ -43,4 +43,8 @@ like "$out" "^  initiators +4000 +50.0 % +250.00 KiB +1.3 %$" "text: 4,000 reque
 like "$out" "^  responders +4000 +50.0 % +19.07 MiB +98.7 %$" "text: 4,000 answers of 5,000 bytes"
 like "$out" "^  tap0: 40 conversations, open at once 6.82 on average, 9 at most; 4000 messages" "text: by interface"
 like "$out" "^  all +24.1 ms +24.1 ms" "text: how long they last"
+like "$out" "^n.tape: 40 conversations in 141.1 ms, on tap0$" "text: what it is of, without block I/O"
+is "$(printf "%s\n" "$out" | grep -cE "I/O|Operations")" 0 "nothing is said of disks"
+$net one.tape conversations=1 exchanges=1 || exit 1
+like "$($analyze profile one.tape)" "^  1 conversation, 6 events; 1 answer to requests; 0 conversations without" "one of each"
 done_testing

@@ -138,6 +138,8 @@ static void disk_lines(const struct profile *p, struct out *o)
 
 static void mix_text(const struct profile *p, struct out *o)
 {
+    if (!p->records)
+        return;
     out_printf(o, "\n%-15s%12s%10s%12s%14s%10s%13s\n", "Operations", "I/Os", "share", "IOPS", "bytes", "MB/s",
             "mean size");
     for (unsigned op = 0; op < BLOCK_OPS; op++)

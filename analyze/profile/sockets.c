@@ -232,14 +232,19 @@ static void interface_lines(const struct profile *p, struct out *o)
         listed++;
         out_text(o, "  ");
         show_clean(o, p->streams[i].name);
-        out_printf(o,
-                ": %" PRIu64 " conversations, open at once %s on average, %" PRIu64 " at most; %" PRIu64
-                " messages of %s by initiators, %" PRIu64 " of %s by responders\n",
-                s->conversations, words_number(s->open_mean, mean), s->open_max, s->messages[0],
+        out_text(o, ": ");
+        words_count(o, s->conversations, "conversation", "s");
+        out_printf(o, ", open at once %s on average, %" PRIu64 " at most; ", words_number(s->open_mean, mean),
+                s->open_max);
+        words_count(o, s->messages[0], "message", "s");
+        out_printf(o, " of %s by initiators, %" PRIu64 " of %s by responders\n",
                 units_size(s->bytes[0], there), s->messages[1], units_size(s->bytes[1], back));
     }
-    if (more)
-        out_printf(o, "  and %zu interfaces more (--json has all)\n", more);
+    if (more) {
+        out_text(o, "  and ");
+        words_count(o, more, "interface", "s");
+        out_text(o, " more (--json has all)\n");
+    }
 }
 
 static void sockets_text(const struct profile *p, struct out *o)
@@ -249,10 +254,15 @@ static void sockets_text(const struct profile *p, struct out *o)
     if (!n->conversations)
         return;
     words_title(o, "Sockets", "conversations, by who began them");
-    out_printf(o,
-            "  %" PRIu64 " conversations, %" PRIu64 " events; %" PRIu64 " answers to requests; %" PRIu64
-            " conversations without an end in the tape\n",
-            n->conversations, n->events, n->exchanges, n->open);
+    out_text(o, "  ");
+    words_count(o, n->conversations, "conversation", "s");
+    out_text(o, ", ");
+    words_count(o, n->events, "event", "s");
+    out_text(o, "; ");
+    words_count(o, n->exchanges, "answer", "s");
+    out_text(o, " to requests; ");
+    words_count(o, n->open, "conversation", "s");
+    out_text(o, " without an end in the tape\n");
     out_printf(o, "  open at once: mean over time %s, greatest %" PRIu64 "\n",
             words_number(p->sockets.all.open_mean, mean), p->sockets.all.open_max);
     direction_lines(&p->sockets, o);

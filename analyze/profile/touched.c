@@ -4,31 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 
-#define FIRST_BYTES ((size_t)128 << 10)
-#define JUMP_BYTES  ((size_t)4 << 20) /* from here it grows at once to its largest */
-#define HUGE_BYTES  ((size_t)2 << 20)
-#define FILL        0.81 /* of the slots: with more, finding a free one takes too long */
-#define AHEAD       24   /* touches whose slots are fetched from memory meanwhile */
+#include "analyze/profile/range_table.h"
 
-/* Of a range: the run of units that were read, and that of those that were written; or, where these are no
- * runs, POOLED and which of the pool has them. Above, how often it was touched. */
-struct slot {
-    uint64_t hash; /* 0: the slot is free */
-    uint64_t what;
-};
-#define RUN_ANY     (UINT64_C(1) << 12) /* above the last unit, above the first */
-#define RUN_BITS    13
-#define POOLED      (UINT64_C(1) << 2 * RUN_BITS)
-#define TOUCH_SHIFT (2 * RUN_BITS + 1)
-#define TOUCHES_MAX (UINT64_MAX >> TOUCH_SHIFT)
-
-/* Units that were read ([0]), that were written ([1]). */
-struct units {
-    uint64_t of[2];
-};
+#define AT_ONCE 32 /* touches */
 
 /* Bytes that were read ([0]) and written ([1]): all, and those that had been read or written before. */
 struct group {
@@ -37,62 +17,23 @@ struct group {
 };
 
 struct touched {
-    void *memory; /* holds both, the table first */
-    size_t bytes, max_bytes;
-    struct slot *table; /* open addressing, linear probing */
-    size_t slots, count;
-    struct units *pool;
-    size_t pool_room, pool_used;
-    size_t pool_free; /* the first that was given back, + 1; it knows the next one */
+    struct range_table table;
+    size_t max_bytes;
     struct touched_pass pass;
     struct group groups[TOUCHED_GROUPS];
 };
 
-static int no_memory(struct err *e)
+/* How many groups get so many ranges, of which `in_all` are expected. */
+static uint32_t groups_for(double ranges, double in_all)
 {
-    return err_sys(e, ENOMEM, "cannot keep the set of blocks that are touched");
+    double groups = TOUCHED_GROUPS * ranges / in_all;
+    return groups >= TOUCHED_GROUPS ? TOUCHED_GROUPS : groups >= 1 ? (uint32_t)groups : 1;
 }
 
-/* ---- memory ---- */
-
-/* Large tables are met everywhere at random: pages of the usual size would cost more than they do. */
-static void *large(size_t bytes)
-{
-    if (bytes < HUGE_BYTES)
-        return malloc(bytes);
-    bytes = (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
-    void *memory = aligned_alloc(HUGE_BYTES, bytes);
-    if (memory)
-        madvise(memory, bytes, MADV_HUGEPAGE); /* a wish: without it, it is slower */
-    return memory;
-}
-
-/* Empties both, and gives the table so many slots of 16 bytes. */
-static void split(struct touched *t, size_t slots)
-{
-    t->table = t->memory;
-    t->slots = slots;
-    t->pool = (struct units *)(void *)(t->table + slots);
-    t->pool_room = (t->bytes - slots * sizeof *t->table) / sizeof *t->pool;
-    t->count = t->pool_used = t->pool_free = 0;
-    memset(t->table, 0, slots * sizeof *t->table);
-}
-
-static int allocate(struct touched *t, size_t bytes, struct err *e)
-{
-    void *memory = large(bytes);
-    if (!memory)
-        return no_memory(e);
-    t->memory = memory;
-    t->bytes = bytes;
-    split(t, bytes / sizeof *t->table / 3 * 2);
-    return 0;
-}
-
-int touched_open(struct touched **out, size_t max_bytes, struct err *e)
+int touched_open(struct touched **out, size_t max_bytes, uint64_t touches, struct err *e)
 {
     struct touched *t = calloc(1, sizeof *t);
-    int rc = t ? allocate(t, FIRST_BYTES, e) : no_memory(e);
+    int rc = t ? range_table_init(&t->table, e) : err_sys(e, ENOMEM, "cannot keep the set of blocks");
     if (rc < 0) {
         free(t);
         return rc;
@@ -100,8 +41,8 @@ int touched_open(struct touched **out, size_t max_bytes, struct err *e)
     if (getrandom(&t->pass.seed, sizeof t->pass.seed, GRND_NONBLOCK) < 0)
         t->pass.seed = (uint64_t)(uintptr_t)t;
     t->pass.seed &= ~(UINT64_C(1) << 51); /* equal to no range, so that no hash is 0 */
-    t->pass.count = TOUCHED_GROUPS;
     t->max_bytes = max_bytes;
+    t->pass.count = groups_for((double)max_bytes / RANGE_TABLE_EACH_BYTES, (double)touches + 1);
     *out = t;
     return 0;
 }
@@ -109,7 +50,7 @@ int touched_open(struct touched **out, size_t max_bytes, struct err *e)
 void touched_close(struct touched *t)
 {
     if (t)
-        free(t->memory);
+        range_table_release(&t->table);
     free(t);
 }
 
@@ -118,143 +59,25 @@ struct touched_pass touched_pass(const struct touched *t)
     return t->pass;
 }
 
-/* ---- the table ---- */
-
-static size_t home_of(const struct touched *t, uint64_t hash)
-{
-    return (size_t)((hash & UINT32_MAX) * t->slots >> 32);
-}
-
-/* So many ranges it takes. */
-static size_t room_of(const struct touched *t)
-{
-    return (size_t)((double)t->slots * FILL);
-}
-
-static size_t after(const struct touched *t, size_t i)
-{
-    return i + 1 < t->slots ? i + 1 : 0;
-}
-
-/* Where the range is, or where it would be put. */
-static struct slot *find(const struct touched *t, uint64_t hash)
-{
-    size_t i = home_of(t, hash);
-    while (t->table[i].hash && t->table[i].hash != hash)
-        i = after(t, i);
-    return &t->table[i];
-}
-
-static int grow(struct touched *t, struct err *e)
-{
-    struct touched old = {.memory = t->memory, .table = t->table, .slots = t->slots, .count = t->count};
-    old.pool = t->pool;
-    old.pool_used = t->pool_used;
-    old.pool_free = t->pool_free;
-    size_t bytes = t->bytes * 2 < t->max_bytes && t->bytes < JUMP_BYTES ? t->bytes * 2 : t->max_bytes;
-    int rc = allocate(t, bytes, e);
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < old.slots; i++)
-        if (old.table[i].hash)
-            *find(t, old.table[i].hash) = old.table[i];
-    memcpy(t->pool, old.pool, old.pool_used * sizeof *t->pool);
-    t->count = old.count;
-    t->pool_used = old.pool_used;
-    t->pool_free = old.pool_free;
-    free(old.memory);
-    return 0;
-}
-
-/* ---- the pool ---- */
-
-static bool pool_full(const struct touched *t)
-{
-    return !t->pool_free && t->pool_used == t->pool_room;
-}
-
-static size_t pool_take(struct touched *t)
-{
-    if (!t->pool_free)
-        return t->pool_used++;
-    size_t i = t->pool_free - 1;
-    t->pool_free = t->pool[i].of[0];
-    return i;
-}
-
-static void pool_give(struct touched *t, size_t i)
-{
-    t->pool[i].of[0] = t->pool_free;
-    t->pool_free = i + 1;
-}
-
-static struct units *pooled(const struct touched *t, const struct slot *s)
-{
-    return &t->pool[s->what & (POOLED - 1)];
-}
-
-/* ---- units of a range ---- */
-
-static uint64_t run_units(uint64_t run)
-{
-    unsigned first = run & 63, last = run >> 6 & 63;
-    uint64_t all = -(run >> (RUN_BITS - 1) & 1); /* no branch, which would be mispredicted */
-    return all & (~UINT64_C(0) >> (63 - (last - first))) << first;
-}
-
-/* The run that begins and ends with the units. */
-static uint64_t run_of(uint64_t units)
-{
-    return !units ? 0
-                  : RUN_ANY | (63U - (unsigned)__builtin_clzll(units)) << 6 |
-                            (unsigned)__builtin_ctzll(units);
-}
-
-static struct units slot_units(const struct touched *t, const struct slot *s)
-{
-    if (s->what & POOLED)
-        return *pooled(t, s);
-    return (struct units){{run_units(s->what), run_units(s->what >> RUN_BITS)}};
-}
-
-/* The pool is not full. */
-static void slot_set(struct touched *t, struct slot *s, const struct units *u)
-{
-    uint64_t read = run_of(u->of[0]), written = run_of(u->of[1]), touches = s->what >> TOUCH_SHIFT;
-    if (!(s->what & POOLED) && run_units(read) == u->of[0] && run_units(written) == u->of[1]) {
-        s->what = touches << TOUCH_SHIFT | written << RUN_BITS | read;
-        return;
-    }
-    if (!(s->what & POOLED))
-        s->what = touches << TOUCH_SHIFT | POOLED | pool_take(t);
-    *pooled(t, s) = *u;
-}
-
 /* ---- what does not fit ---- */
-
-static void drop(struct touched *t, const struct slot *s)
-{
-    if (s->what & POOLED)
-        pool_give(t, s->what & (POOLED - 1));
-    t->count--;
-}
 
 /* Takes out what is not wanted any more. One after the other, what lies between two free slots is put anew
  * where it belongs, which is at most where it was. */
-static void prune(struct touched *t)
+static void prune(struct range_table *t, const struct touched_pass *pass)
 {
     size_t begin = 0;
     while (t->table[begin].hash)
         begin++;
-    for (size_t i = after(t, begin); i != begin; i = after(t, i)) {
-        struct slot s = t->table[i];
+    for (size_t k = 1; k < t->slots; k++) {
+        size_t i = (begin + k) % t->slots;
+        struct range_slot s = t->table[i];
         if (!s.hash)
             continue;
         t->table[i].hash = 0;
-        if (touched_wants(&t->pass, s.hash))
-            *find(t, s.hash) = s;
+        if (touched_wants(pass, s.hash))
+            *range_find(t, s.hash) = s;
         else
-            drop(t, &s);
+            range_drop(t, &s);
     }
 }
 
@@ -265,7 +88,7 @@ static int give_up_half(struct touched *t, struct err *e)
                 "the tape touches too many places: their set does not fit memory in %d passes",
                 TOUCHED_GROUPS);
     t->pass.count /= 2;
-    prune(t);
+    prune(&t->table, &t->pass);
     size_t end = t->pass.first + t->pass.count;
     memset(&t->groups[end], 0, (TOUCHED_GROUPS - end) * sizeof *t->groups);
     return 0;
@@ -273,87 +96,107 @@ static int give_up_half(struct touched *t, struct err *e)
 
 /* ---- touching ---- */
 
+/* How many there are (Knuth, The Art of Computer Programming 4A, 7.1.3, (62)): processors have an instruction
+ * for it, but not all that this is compiled for. */
+static uint64_t bits_of(uint64_t x)
+{
+    const uint64_t ones = UINT64_MAX / 255;
+    x -= x >> 1 & ones * 0x55;
+    x = (x & ones * 0x33) + (x >> 2 & ones * 0x33);
+    x = (x + (x >> 4)) & ones * 0x0f;
+    return x * ones >> 56;
+}
+
 /* Of the touch's bytes, those whose unit is in `set`. */
 static uint64_t part_of(const struct touch *t, uint64_t set)
 {
-    set &= t->mask;
-    if (!set)
-        return 0;
-    return set == t->mask ? t->bytes : (uint64_t)__builtin_popcountll(set) << t->unit_bits;
+    return bits_of(set & t->mask) << t->unit_bits;
 }
 
-static void count(struct touched *t, struct slot *s, const struct touch *touch)
+static int count(struct touched *t, struct range_slot *s, const struct touch *touch, struct err *e)
 {
+    if (s->what >> RANGE_TOUCH_SHIFT == RANGE_TOUCHES_MAX)
+        return err_set(e, EOVERFLOW, "one place of the tape is touched too often to be counted");
     struct group *g = &t->groups[touched_group(touch->hash)];
-    struct units u = slot_units(t, s);
+    struct range_units u = range_units_of(&t->table, s);
     uint64_t fresh = touch->mask & ~u.of[touch->write];
     g->bytes[touch->write] += touch->bytes;
     g->again[touch->write][0] += part_of(touch, u.of[0]);
     g->again[touch->write][1] += part_of(touch, u.of[1]);
     g->grown[touch->slot] += touch->bytes - part_of(touch, u.of[0] | u.of[1]);
-    s->what += UINT64_C(1) << TOUCH_SHIFT;
+    s->what += UINT64_C(1) << RANGE_TOUCH_SHIFT;
     u.of[touch->write] |= touch->mask;
     if (fresh)
-        slot_set(t, s, &u);
-}
-
-static int make_room(struct touched *t, struct err *e)
-{
-    return t->bytes < t->max_bytes ? grow(t, e) : give_up_half(t, e);
+        range_set_units(&t->table, s, &u);
+    return 0;
 }
 
 /* The first touch of a range, which is one run. */
-static void count_first(struct touched *t, struct slot *s, const struct touch *touch)
+static void count_first(struct touched *t, struct range_slot *s, const struct touch *touch)
 {
     struct group *g = &t->groups[touched_group(touch->hash)];
     g->bytes[touch->write] += touch->bytes;
     g->grown[touch->slot] += touch->bytes;
     s->hash = touch->hash;
-    s->what = UINT64_C(1) << TOUCH_SHIFT | run_of(touch->mask) << (touch->write ? RUN_BITS : 0);
-    t->count++;
+    s->what = UINT64_C(1) << RANGE_TOUCH_SHIFT | range_run_of(touch->mask)
+                                                         << (touch->write ? RANGE_RUN_BITS : 0);
+    t->table.count++;
 }
 
-static int add(struct touched *t, const struct touch *touch, struct err *e)
+/* ---- many at once, so that all that they meet is fetched from memory together ---- */
+
+static void fetch_slots(const struct range_table *t, const struct touch *touches, size_t n)
 {
-    if (!touched_wants(&t->pass, touch->hash)) /* it was given up meanwhile */
-        return 0;
-    struct slot *s = find(t, touch->hash);
-    if (s->hash ? pool_full(t) : t->count >= room_of(t)) {
-        int rc = make_room(t, e);
-        return rc < 0 ? rc : add(t, touch, e);
+    for (size_t i = 0; i < n; i++)
+        range_fetch(&t->table[range_home(t, touches[i].hash)].hash);
+}
+
+static void find_slots(
+        const struct range_table *t, const struct touch *touches, size_t n, struct range_slot **at)
+{
+    for (size_t i = 0; i < n; i++)
+        at[i] = range_find(t, touches[i].hash);
+    for (size_t i = 0; i < n; i++)
+        range_fetch(t->pool[range_pooled(at[i])].of);
+}
+
+static int add_some(struct touched *t, const struct touch *touches, size_t n, struct err *e)
+{
+    struct range_slot *at[AT_ONCE];
+    int rc = 0;
+    find_slots(&t->table, touches, n, at);
+    for (size_t i = 0; rc == 0 && i < n;) {
+        const struct touch *touch = &touches[i];
+        struct range_slot *s = at[i];
+        if (s->hash && s->hash != touch->hash) /* one before has taken it */
+            s = range_find(&t->table, touch->hash);
+        if (!touched_wants(&t->pass, touch->hash)) { /* it was given up meanwhile */
+            i++;
+        } else if (s->hash ? range_pool_full(&t->table) : t->table.count >= t->table.room) {
+            rc = t->table.bytes < t->max_bytes ? range_table_grow(&t->table, t->max_bytes, e)
+                                               : give_up_half(t, e);
+            find_slots(&t->table, touches, n, at);
+        } else if (!s->hash) {
+            count_first(t, s, touch);
+            i++;
+        } else {
+            rc = count(t, s, touch, e);
+            i++;
+        }
     }
-    if (!s->hash)
-        count_first(t, s, touch);
-    else if (s->what >> TOUCH_SHIFT < TOUCHES_MAX)
-        count(t, s, touch);
-    else
-        return err_set(e, EOVERFLOW, "one place of the tape is touched too often to be counted");
-    return 0;
-}
-
-/* What a touch will meet: first its slot, later, when that has come, what this has in the pool. */
-static void fetch_slot(const struct touched *t, const struct touch *touch)
-{
-    __builtin_prefetch(&t->table[home_of(t, touch->hash)], 1);
-}
-
-static void fetch_pooled(const struct touched *t, const struct touch *touch)
-{
-    const struct slot *s = &t->table[home_of(t, touch->hash)];
-    __builtin_prefetch(s->what & POOLED ? (void *)pooled(t, s) : (void *)t, 1);
+    return rc;
 }
 
 int touched_add(struct touched *t, const struct touch *touches, size_t n, struct err *e)
 {
     int rc = 0;
-    for (size_t i = 0; i < n && i < AHEAD; i++)
-        fetch_slot(t, &touches[i]);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        if (i + AHEAD < n)
-            fetch_slot(t, &touches[i + AHEAD]);
-        if (i + AHEAD / 2 < n)
-            fetch_pooled(t, &touches[i + AHEAD / 2]);
-        rc = add(t, &touches[i], e);
+    fetch_slots(&t->table, touches, n < AT_ONCE ? n : AT_ONCE);
+    while (rc == 0 && n) {
+        size_t now = n < AT_ONCE ? n : AT_ONCE, rest = n - now;
+        fetch_slots(&t->table, touches + now, rest < AT_ONCE ? rest : AT_ONCE);
+        rc = add_some(t, touches, now, e);
+        touches += now;
+        n = rest;
     }
     return rc;
 }
@@ -376,14 +219,14 @@ static void collect(const struct touched *t, struct touched_counts *counts, uint
 
 static void show_all(const struct touched *t, void (*each)(void *to, const struct touched_range *r), void *to)
 {
-    for (size_t i = 0; i < t->slots; i++) {
-        const struct slot *s = &t->table[i];
+    for (size_t i = 0; i < t->table.slots; i++) {
+        const struct range_slot *s = &t->table.table[i];
         if (!s->hash)
             continue;
         uint64_t key = random_unmix(s->hash) ^ t->pass.seed;
-        struct units u = slot_units(t, s);
+        struct range_units u = range_units_of(&t->table, s);
         each(to, &(struct touched_range){(uint32_t)(key >> 52), key & ((UINT64_C(1) << 51) - 1), u.of[0],
-                         u.of[1], s->what >> TOUCH_SHIFT});
+                         u.of[1], s->what >> RANGE_TOUCH_SHIFT});
     }
 }
 
@@ -391,14 +234,15 @@ static void show_all(const struct touched *t, void (*each)(void *to, const struc
  * are done. */
 static void plan(struct touched *t)
 {
-    const double each = sizeof *t->table / FILL, item = sizeof *t->pool;
-    double pooled_each = t->count ? 1.05 * (double)t->pool_used / (double)t->count + 0.01 : 0.5;
-    double ranges = (double)t->bytes / (each + pooled_each * item);
-    double groups = t->count ? (double)t->pass.count * ranges * 0.95 / (double)t->count : TOUCHED_GROUPS;
+    const struct range_table *table = &t->table;
+    double count = (double)table->count, pooled_each = count > 0 ? (double)table->pool_used / count : 0;
+    double in_all = (count + 1) / t->pass.count * TOUCHED_GROUPS;
+    double each = sizeof *table->table / RANGE_TABLE_FILL + (1.05 * pooled_each + 0.01) * sizeof *table->pool;
     t->pass.first += t->pass.count;
     uint32_t left = TOUCHED_GROUPS - t->pass.first;
-    t->pass.count = groups >= left ? left : groups >= 1 ? (uint32_t)groups : 1;
-    split(t, (size_t)(ranges / FILL));
+    uint32_t groups = groups_for(0.95 * (double)t->max_bytes / each, in_all);
+    t->pass.count = groups < left ? groups : left;
+    range_table_empty(&t->table, (double)table->bytes / each);
 }
 
 bool touched_next(struct touched *t, void (*each)(void *to, const struct touched_range *r), void *to,

@@ -34,8 +34,10 @@ struct touched_range {
 
 struct touched;
 
-/* Takes at most max_bytes (128 KiB or more), 4 MiB more for a moment while growing, and 2 MiB. -ENOMEM. */
-int touched_open(struct touched **t, size_t max_bytes, struct err *e);
+/* Takes at most max_bytes (128 KiB or more), 4 MiB more for a moment while growing, and 2 MiB. `touches` are
+ * expected at most (a guess): the first pass takes no more groups than these leave room for, and shows how
+ * much there is for the others. -ENOMEM. */
+int touched_open(struct touched **t, size_t max_bytes, uint64_t touches, struct err *e);
 void touched_close(struct touched *t); /* NULL is allowed */
 
 /* Which hashes are wanted in this pass. It may become less at each touched_add. */

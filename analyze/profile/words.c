@@ -35,6 +35,11 @@ const char *words_rate(double count, uint64_t ns, char buf[UNITS_TEXT_BYTES])
     return buf;
 }
 
+void words_count(struct out *o, uint64_t count, const char *one, const char *end)
+{
+    out_printf(o, "%" PRIu64 " %s%s", count, one, count == 1 ? "" : end);
+}
+
 static const char *quantile_name(double q, char buf[UNITS_TEXT_BYTES])
 {
     snprintf(buf, UNITS_TEXT_BYTES, "p%g", 100 * q);

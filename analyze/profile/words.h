@@ -19,6 +19,9 @@ const char *words_number(double value, char buf[UNITS_TEXT_BYTES]);
 /* `count` in `ns`, per second, as words_number; "-" where `ns` is 0. */
 const char *words_rate(double count, uint64_t ns, char buf[UNITS_TEXT_BYTES]);
 
+/* "1 process", "2 processes": `end` is what the plural has more than `one`. */
+void words_count(struct out *o, uint64_t count, const char *one, const char *end);
+
 /* A blank line, a title, what it means; then what follows. */
 void words_title(struct out *o, const char *title, const char *meaning);
 /* The streams that text lists: their ids in `ids`, those with most records first; returns how many. */

@@ -47,7 +47,8 @@ static int begin(struct set_state *s, struct err *e)
 {
     touched_close(s->touched);
     s->touched = NULL;
-    return touched_open(&s->touched, s->p->stream_count > MANY_STREAMS ? BYTES_FEW : BYTES_MAX, e);
+    size_t bytes = s->p->stream_count > MANY_STREAMS ? BYTES_FEW : BYTES_MAX;
+    return touched_open(&s->touched, bytes, s->p->records / 4 * 5, e); /* some reach into a second range */
 }
 
 static int set_open(void **state, struct profile *p, struct err *e)
@@ -99,24 +100,32 @@ static int flush(struct set_state *s, struct batch *b, struct err *e)
     return rc;
 }
 
+/* What is the same for all ranges of an I/O. */
+struct io {
+    uint32_t stream;
+    uint8_t unit_bits;
+    bool write;
+    uint16_t slot;
+};
+
 /* Units first .. last of a stream. */
-static int touch_units(struct set_state *s, struct batch *b, const struct touch *io, uint32_t stream,
-        uint64_t first, uint64_t last, struct err *e)
+static inline int touch_units(
+        struct set_state *s, struct batch *b, struct io io, uint64_t first, uint64_t last, struct err *e)
 {
-    int rc = 0;
     for (uint64_t index = first / 64; index <= last / 64; index++) {
         unsigned from = index == first / 64 ? first % 64 : 0, to = index == last / 64 ? last % 64 : 63;
-        struct touch *t = &b->list[b->count];
-        *t = *io;
-        t->hash = touched_hash(&b->pass, stream, index);
-        t->mask = (~UINT64_C(0) >> (63 - (to - from))) << from;
-        t->bytes = (to - from + 1) << io->unit_bits;
+        uint64_t hash = touched_hash(&b->pass, io.stream, index);
+        b->list[b->count] = (struct touch){hash, (~UINT64_C(0) >> (63 - (to - from))) << from,
+                (to - from + 1) << io.unit_bits, io.unit_bits, io.write, io.slot};
         /* No branch: it would be mispredicted where half of the ranges is left to another pass. */
-        b->count += touched_wants(&b->pass, t->hash);
-        if (b->count == TOUCHES_AT_ONCE && (rc = flush(s, b, e)) < 0)
-            break;
+        b->count += touched_wants(&b->pass, hash);
+        if (b->count == TOUCHES_AT_ONCE) {
+            int rc = flush(s, b, e);
+            if (rc < 0)
+                return rc;
+        }
     }
-    return rc;
+    return 0;
 }
 
 static int touch_all(struct set_state *s, struct batch *b, const struct block_chunk *c, struct err *e)
@@ -130,12 +139,11 @@ static int touch_all(struct set_state *s, struct batch *b, const struct block_ch
         uint64_t offset = c->offset_bytes[i], last = profile_add(offset, c->len_bytes[i] - 1);
         unsigned bits = s->unit_bits[c->stream[i]];
         slot = profile_slot_at(&p->timeline, c->t_ns[i], slot);
-        struct touch io = {
-                .unit_bits = (uint8_t)bits, .write = c->op[i] == BLOCK_WRITE, .slot = (uint16_t)slot};
+        struct io io = {c->stream[i], (uint8_t)bits, c->op[i] == BLOCK_WRITE, (uint16_t)slot};
         if ((last >> bits) / 64 - (offset >> bits) / 64 >= RANGES_OF_ONE_MAX)
             p->working_set.left_out += !s->later;
         else
-            rc = touch_units(s, b, &io, c->stream[i], offset >> bits, last >> bits, e);
+            rc = touch_units(s, b, io, offset >> bits, last >> bits, e);
     }
     return rc;
 }
