@@ -73,6 +73,7 @@ static void fill_ratio(struct row *row, const struct shift *s)
         row->overhead_lo = fmin(lo, hi);
         row->overhead_hi = fmax(lo, hi);
         row->conf = s->conf;
+        row->wider = s->wider;
     }
 }
 
@@ -95,7 +96,7 @@ static int fill_row(
     if (positive) {
         fill_ratio(row, &s);
         *sd = pooled_sd(logs, row->n_base, logs + row->n_base, row->n_cand);
-        return 0;
+        return row->wider ? flags_add(&row->flags, e, "spreads_differ") : 0;
     }
     row->p = s.p;
     return flags_add(&row->flags, e, "not_positive:difference=%.6g", s.estimate);
@@ -116,6 +117,12 @@ static bool within_margin(const struct row *row, const struct comparison_options
     /* overhead + 1 is the ratio or its inverse: the same on logarithms. */
     return fabs(log1p(row->overhead_lo / 100)) <= margin + TOLERANCE &&
            fabs(log1p(row->overhead_hi / 100)) <= margin + TOLERANCE;
+}
+
+/* The test takes spreads as equal; where they are not, it is the interval that tells. */
+static bool could_be_none(const struct row *row)
+{
+    return row->wider && row->overhead_lo <= 0 && row->overhead_hi >= 0;
 }
 
 static bool is_worse(const struct row *row)
@@ -141,7 +148,7 @@ static enum verdict judge(const struct row *row, const struct side *base, const 
         return VERDICT_TOO_FEW;
     if (within_margin(row, o))
         return VERDICT_SAME;
-    if (p > alpha)
+    if (p > alpha || could_be_none(row))
         return VERDICT_UNSURE;
     return is_worse(row) ? VERDICT_SLOWER : VERDICT_FASTER;
 }

@@ -66,6 +66,7 @@ struct row {
     double ratio_hl; /* Hodges-Lehmann ratio on logarithms, candidate / base */
     double change_pct, overhead_pct, overhead_lo, overhead_hi;
     double conf;       /* attained by overhead_lo .. overhead_hi */
+    bool wider;        /* these are, since the spreads differ; a flag says so */
     double p;          /* two-sided, for this metric alone */
     double p_adjusted; /* for looking at all of them; NAN for the primary one */
     enum verdict verdict;

@@ -5,10 +5,10 @@
  *
  * What must come out: without a difference in spread the interval's coverage is its stated confidence
  * whatever the distribution, 1 - 8/252 = 0.968 at 5 against 5 and 0.957 at 10 against 10 (23 is the largest U
- * with P <= 0.025 in the tables of Mann and Whitney, 2 P(U <= 23) = 0.0433). With spreads of 1:20, where no
- * rank test is exact, 10^6 trials of an independent program (which only counts signs) gave 0.938 at 5 against
- * 5, and at 10 against 10 0.9013 for normal, 0.9026 for exponential, 0.9055 for Laplace and 0.9019 for Gumbel
- * values.
+ * with P <= 0.025 in the tables of Mann and Whitney, 2 P(U <= 23) = 0.0433). With spreads of 1:20
+ * the interval of the rank test alone holds 0.89 to 0.91 of the time (7, 10, 20 a side); made wider as
+ * ranktest.h says, in 200,000 trials of an independent program and five distributions, from 0.935 (5 a side)
+ * to 0.97.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -22,8 +22,8 @@
 #include "analyze/comparison.h"
 #include "formats/base/random.h"
 
-enum shape { NORMAL, EXPONENTIAL, LAPLACE, GUMBEL, SHAPES };
-static const char *const shape_names[SHAPES] = {"normal", "exponential", "Laplace", "Gumbel"};
+enum shape { NORMAL, EXPONENTIAL, LAPLACE, GUMBEL, UNIFORM, SHAPES };
+static const char *const shape_names[SHAPES] = {"normal", "exponential", "Laplace", "Gumbel", "uniform"};
 
 static double uniform(uint64_t *state)
 {
@@ -40,8 +40,10 @@ static double draw(enum shape shape, uint64_t *state)
         return -log(u);
     case LAPLACE:
         return uniform(state) < 0.5 ? log(u) : -log(u);
-    default:
+    case GUMBEL:
         return -log(-log(u));
+    default:
+        return u - 0.5;
     }
 }
 
@@ -80,7 +82,7 @@ static void compare(struct comparison *c, double *values, size_t metrics, size_t
  * `spread`: 0 for symmetric shapes, else by the distribution function of the difference, see each. */
 static double shift_of(enum shape shape, double spread)
 {
-    if (spread == 1 || shape == NORMAL || shape == LAPLACE)
+    if (spread == 1 || shape == NORMAL || shape == LAPLACE || shape == UNIFORM)
         return 0;
     if (shape == EXPONENTIAL) /* s Y - X > m >= 0 with probability s / (s + 1) exp(-m / s) */
         return spread * log(2 * spread / (spread + 1));
@@ -125,11 +127,33 @@ static void test_unequal(void **state)
 {
     (void)state;
     for (enum shape shape = 0; shape < SHAPES; shape++)
-        for (size_t n = 5; n <= N_MAX; n += 5) {
-            double held = coverage(shape, n, 20, n == 5 ? 2000 : 12000, 1);
+        for (size_t n = 5; n <= N_MAX; n += n == 5 ? 2 : 3) {
+            double held = coverage(shape, n, 20, 2000, 1);
             print_message("# %s, n = %zu, spreads of 1:20: coverage %.4f\n", shape_names[shape], n, held);
-            assert_true(held >= 0.90 - OPEN);
+            assert_true(held >= 0.915 - OPEN); /* 3.5 standard errors below the least that it should be */
         }
+}
+
+/* A verdict follows the wider interval, not the test, which calls 0.08 of these different where 0.05 may be.
+ */
+static void test_unequal_verdict(void **state)
+{
+    (void)state;
+    uint64_t random = 7;
+    size_t called = 0, significant = 0, trials = 4000 / FEWER;
+    double values[2 * N_MAX];
+    for (size_t t = 0; t < trials; t++) {
+        struct comparison c;
+        for (size_t i = 0; i < 2 * N_MAX; i++)
+            values[i] = exp(draw(NORMAL, &random) * (i < N_MAX ? 1 : 20));
+        compare(&c, values, 1, N_MAX);
+        called += c.rows[0].verdict == VERDICT_SLOWER || c.rows[0].verdict == VERDICT_FASTER;
+        significant += c.rows[0].p <= 0.05;
+        comparison_release(&c);
+    }
+    print_message("# spreads of 1:20, no difference: called one %.4f, p of 0.05 %.4f\n",
+            (double)called / (double)trials, (double)significant / (double)trials);
+    assert_true((double)called <= (0.06 + OPEN) * (double)trials && significant > called);
 }
 
 /* How often a single metric without any difference is called slower. */
@@ -201,6 +225,7 @@ static void test_family(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal), cmocka_unit_test(test_unequal),
-            cmocka_unit_test(test_single), cmocka_unit_test(test_family)};
+            cmocka_unit_test(test_unequal_verdict), cmocka_unit_test(test_single),
+            cmocka_unit_test(test_family)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
