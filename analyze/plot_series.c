@@ -70,6 +70,54 @@ struct point series_draw(struct canvas *c, const struct panel *p, const struct s
     return n ? line[n - 1] : (struct point){NAN, NAN};
 }
 
+double series_mean(const struct series *s)
+{
+    double sum = 0, known = 0;
+    for (size_t k = 0; k < s->count; k++)
+        if (isfinite(s->middle[k])) {
+            sum += s->middle[k];
+            known++;
+        }
+    return known > 0 ? sum / known : NAN;
+}
+
+int series_view_make(struct series_view *v, size_t panels)
+{
+    const struct plot_data *d = v->data;
+    v->series = calloc(panels * (d->count + 1), sizeof *v->series);
+    v->names = calloc(d->count + 1, sizeof *v->names);
+    if (!v->series || !v->names)
+        return -ENOMEM;
+    for (size_t i = 0; i < d->count; i++)
+        v->names[i] =
+                (struct name){.text = d->sides[i].name, .colour = side_colour(i), .dashes = side_dashes(i)};
+    return 0;
+}
+
+void series_view_release(struct series_view *v)
+{
+    free(v->series);
+    names_release(v->names, v->data->count);
+}
+
+struct series *series_view_at(const struct series_view *v, size_t panel, size_t side)
+{
+    return &v->series[panel * v->data->count + side];
+}
+
+void series_view_range(const struct series_view *v, size_t panel, double *low, double *high)
+{
+    *low = *high = NAN;
+    for (size_t i = 0; i < v->data->count; i++)
+        series_widen(series_view_at(v, panel, i), low, high);
+}
+
+void series_view_draw(struct canvas *c, const struct panel *p, const struct series_view *v, size_t panel)
+{
+    for (size_t i = 0; i < v->data->count; i++)
+        v->names[i].at = series_draw(c, p, series_view_at(v, panel, i), i);
+}
+
 char *series_sides(const struct plot_data *d)
 {
     char *text = NULL;

@@ -31,6 +31,24 @@ void series_widen(const struct series *s, double *low, double *high);
 /* Draws band and line; returns where the line ends, NAN where there is none. */
 struct point series_draw(struct canvas *c, const struct panel *p, const struct series *s, size_t side);
 
+/* Mean of the middle over all points where there is one; NAN for none. */
+double series_mean(const struct series *s);
+
+/* What a plot of several panels with a line for each side draws with. All zero: needs no release. */
+struct series_view {
+    const struct plot_data *data;
+    struct series *series; /* [panel][side] */
+    struct name *names;    /* of the sides */
+};
+/* Series to be filled in, and the names; `data` is set before. -ENOMEM; release it all the same. */
+int series_view_make(struct series_view *v, size_t panels);
+void series_view_release(struct series_view *v);
+struct series *series_view_at(const struct series_view *v, size_t panel, size_t side);
+/* The least and the greatest of a panel; NAN where it has nothing. */
+void series_view_range(const struct series_view *v, size_t panel, double *low, double *high);
+/* Draws the lines of a panel; the names' places become the lines' ends. */
+void series_view_draw(struct canvas *c, const struct panel *p, const struct series_view *v, size_t panel);
+
 /* "a (5 runs), b and 2 more": for alternative texts; owned by the caller; NULL where memory is short. */
 char *series_sides(const struct plot_data *d);
 /* "line: median of the repetitions, band: all of them", or "" where no side has several. */

@@ -11,28 +11,26 @@
 #include "formats/base/cleanup.h"
 
 #define PANEL_HEIGHT 150.0
-#define PANELS       2
 #define SHARE_FROM   1 /* depths below come from slices that an I/O only touched */
 #define LEAST_DEPTHS 8 /* that the axis spans */
 
+enum { OVER_TIME, SHARES, PANELS };
+
 static const double *values_of(const struct plot_repetition *r, int panel)
 {
-    return panel == 0 ? r->depth : r->depth_at_least;
+    return panel == OVER_TIME ? r->depth : r->depth_at_least;
 }
 
 struct view {
-    const struct plot_data *data;
-    struct series *series; /* [panel][side] */
-    struct name *names;
+    struct series_view sides;
     struct name *column; /* those that have no place at their line */
     double deepest;      /* where the last step ends */
 };
 
 static void view_release(struct view *v)
 {
-    free(v->series);
     free(v->column);
-    names_release(v->names, v->data->count);
+    series_view_release(&v->sides);
 }
 
 static void add_point(struct series *s, double x, const struct series *from, size_t k)
@@ -62,46 +60,40 @@ static double make_steps(struct series *steps, const struct series *shares)
 
 static int make_side(struct view *v, size_t side)
 {
-    const struct plot_data *d = v->data;
-    struct series *over_time = &v->series[side], shares;
-    if (series_make(over_time, &d->sides[side], values_of, 0, PLOT_TIMES) < 0 ||
-            series_make(&shares, &d->sides[side], values_of, 1, PLOT_DEPTHS) < 0)
+    const struct plot_data *d = v->sides.data;
+    struct series *over_time = series_view_at(&v->sides, OVER_TIME, side), shares;
+    if (series_make(over_time, &d->sides[side], values_of, OVER_TIME, PLOT_TIMES) < 0 ||
+            series_make(&shares, &d->sides[side], values_of, SHARES, PLOT_DEPTHS) < 0)
         return -ENOMEM;
     for (size_t k = 0; k < PLOT_TIMES; k++)
         over_time->x[k] = ((double)k + 0.5) * (double)d->time_ns;
-    v->deepest = fmax(v->deepest, make_steps(&v->series[d->count + side], &shares));
+    v->deepest = fmax(v->deepest, make_steps(series_view_at(&v->sides, SHARES, side), &shares));
     return 0;
 }
 
 static int view_make(struct view *v)
 {
-    const struct plot_data *d = v->data;
-    v->series = calloc(PANELS * (d->count + 1), sizeof *v->series);
-    v->names = calloc(d->count + 1, sizeof *v->names);
+    const struct plot_data *d = v->sides.data;
+    int rc = series_view_make(&v->sides, PANELS);
     v->column = calloc(d->count + 1, sizeof *v->column);
-    if (!v->series || !v->names || !v->column)
+    if (rc < 0 || !v->column)
         return -ENOMEM;
-    for (size_t i = 0; i < d->count; i++) {
-        v->names[i] =
-                (struct name){.text = d->sides[i].name, .colour = side_colour(i), .dashes = side_dashes(i)};
+    for (size_t i = 0; i < d->count; i++)
         if (make_side(v, i) < 0)
             return -ENOMEM;
-    }
     return 0;
 }
 
 static void draw_over_time(struct canvas *c, struct view *v, struct box box)
 {
-    double low = NAN, high = NAN;
-    for (size_t i = 0; i < v->data->count; i++)
-        series_widen(&v->series[i], &low, &high);
+    double low, high;
+    series_view_range(&v->sides, OVER_TIME, &low, &high);
     struct panel p = {.box = box,
-            .x = {SCALE_LINEAR, UNIT_DURATION, 0, (double)v->data->end_ns, box.left, box.right},
+            .x = {SCALE_LINEAR, UNIT_DURATION, 0, (double)v->sides.data->end_ns, box.left, box.right},
             .y = axis_cover(SCALE_LINEAR, UNIT_COUNT, low, high, box.bottom, box.top)};
     panel_draw(c, &p, "On average, over time", "time since the start");
-    for (size_t i = 0; i < v->data->count; i++)
-        v->names[i].at = series_draw(c, &p, &v->series[i], i);
-    names_draw(c, v->names, v->data->count, box.right, box.top, box.bottom);
+    series_view_draw(c, &p, &v->sides, OVER_TIME);
+    names_draw(c, v->sides.names, v->sides.data->count, box.right, box.top, box.bottom);
 }
 
 /* The end of the step at point k, and how far the line falls there. */
@@ -134,46 +126,33 @@ static bool name_step(struct canvas *c, const struct panel *p, const struct seri
 
 static void draw_shares(struct canvas *c, struct view *v, struct box box)
 {
-    const struct series *steps = &v->series[v->data->count];
     size_t rest = 0;
     struct panel p = {.box = box,
             .x = {SCALE_LOG, UNIT_COUNT, SHARE_FROM, fmax(v->deepest, LEAST_DEPTHS), box.left, box.right},
             .y = {SCALE_LINEAR, UNIT_PERCENT, 0, 1, box.bottom, box.top}};
     panel_draw(c, &p, "Share of the time", "with at least so many I/Os in flight");
-    for (size_t i = 0; i < v->data->count; i++)
-        v->names[i].at = series_draw(c, &p, &steps[i], i);
-    for (size_t i = 0; i < v->data->count; i++)
-        if (!name_step(c, &p, &steps[i], &v->names[i]))
-            v->column[rest++] = v->names[i];
+    series_view_draw(c, &p, &v->sides, SHARES);
+    for (size_t i = 0; i < v->sides.data->count; i++)
+        if (!name_step(c, &p, series_view_at(&v->sides, SHARES, i), &v->sides.names[i]))
+            v->column[rest++] = v->sides.names[i];
     names_draw(c, v->column, rest, box.right, box.top, box.bottom);
-}
-
-static double mean_of(const double *values, size_t count)
-{
-    double sum = 0, known = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i])) {
-            sum += values[i];
-            known++;
-        }
-    return known > 0 ? sum / known : NAN;
 }
 
 static char *description(const struct view *v)
 {
     char *text = NULL;
     size_t len;
-    CLEANUP_FREE char *sides = series_sides(v->data);
+    CLEANUP_FREE char *sides = series_sides(v->sides.data);
     FILE *f = sides ? open_memstream(&text, &len) : NULL;
     if (!f)
         return NULL;
     fprintf(f,
             "I/Os in flight over time, and the share of the time with at least so many, of %s. On average:",
             sides);
-    for (size_t i = 0; i < v->data->count && i < 8; i++) {
+    for (size_t i = 0; i < v->sides.data->count && i < 8; i++) {
         char mean[TICK_TEXT_BYTES];
-        axis_format(UNIT_COUNT, mean_of(v->series[i].middle, PLOT_TIMES), mean);
-        fprintf(f, "%s %s %s", i ? ";" : "", v->data->sides[i].name, mean);
+        axis_format(UNIT_COUNT, series_mean(series_view_at(&v->sides, OVER_TIME, i)), mean);
+        fprintf(f, "%s %s %s", i ? ";" : "", v->sides.data->sides[i].name, mean);
     }
     fprintf(f, ".");
     if (fclose(f) == 0)
@@ -185,7 +164,7 @@ static char *description(const struct view *v)
 static int draw(
         struct plot *p, const struct plot_input *in, const struct plot_request *request, struct err *e)
 {
-    struct view v CLEANUP(view_release) = {.data = in->data};
+    struct view v CLEANUP(view_release) = {.sides.data = in->data};
     double top, height = fmax(PANEL_HEIGHT, (double)in->data->count * NAME_HEIGHT);
     if (view_make(&v) < 0)
         return err_sys(e, ENOMEM, "cannot draw");
@@ -193,7 +172,7 @@ static int draw(
             PANELS * (SHEET_HEADING + height + SHEET_TICKS), &top, e);
     if (rc < 0)
         return rc;
-    double right = request->width - names_fit(p->canvas, v.names, in->data->count);
+    double right = request->width - names_fit(p->canvas, v.sides.names, in->data->count);
     top += SHEET_HEADING;
     draw_over_time(p->canvas, &v, (struct box){SHEET_LEFT, top, right, top + height});
     top += height + SHEET_TICKS + SHEET_HEADING;

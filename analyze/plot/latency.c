@@ -20,9 +20,7 @@ static const double *curve(const struct plot_repetition *r, int op)
 }
 
 struct view {
-    const struct plot_data *data;
-    struct series *series; /* [op][side] */
-    struct name *names;
+    struct series_view sides; /* a panel for each operation */
     bool shown[PLOT_OPS];
     size_t panels;
     double last; /* fraction that the longest curve reaches */
@@ -30,20 +28,17 @@ struct view {
 
 static void view_release(struct view *v)
 {
-    free(v->series);
-    names_release(v->names, v->data->count);
+    series_view_release(&v->sides);
 }
 
 static int view_make(struct view *v)
 {
-    const struct plot_data *d = v->data;
-    v->series = calloc(PLOT_OPS * (d->count + 1), sizeof *v->series);
-    v->names = calloc(d->count + 1, sizeof *v->names);
-    if (!v->series || !v->names)
+    const struct plot_data *d = v->sides.data;
+    if (series_view_make(&v->sides, PLOT_OPS) < 0)
         return -ENOMEM;
     for (int op = 0; op < PLOT_OPS; op++) {
         for (size_t i = 0; i < d->count; i++) {
-            struct series *s = &v->series[(size_t)op * d->count + i];
+            struct series *s = series_view_at(&v->sides, (size_t)op, i);
             if (series_make(s, &d->sides[i], curve, op, PLOT_CURVE_POINTS) < 0)
                 return -ENOMEM;
             for (size_t k = 0; k < PLOT_CURVE_POINTS; k++) {
@@ -56,39 +51,34 @@ static int view_make(struct view *v)
         }
         v->panels += v->shown[op];
     }
-    for (size_t i = 0; i < d->count; i++)
-        v->names[i] =
-                (struct name){.text = d->sides[i].name, .colour = side_colour(i), .dashes = side_dashes(i)};
     return 0;
 }
 
 static double panel_height(const struct view *v)
 {
-    return fmax(PANEL_HEIGHT, (double)v->data->count * NAME_HEIGHT);
+    return fmax(PANEL_HEIGHT, (double)v->sides.data->count * NAME_HEIGHT);
 }
 
 /* "Reads: latency", "Writes: response time". */
 static void title_of(const struct view *v, int op, char title[64])
 {
     static const char *const ops[PLOT_OPS] = {"Reads", "Writes", "Flushes"};
-    snprintf(title, 64, "%s: %s", ops[op], v->data->timing == TIMING_RECORDED ? "response time" : "latency");
+    snprintf(title, 64, "%s: %s", ops[op],
+            v->sides.data->timing == TIMING_RECORDED ? "response time" : "latency");
 }
 
 static void draw_panel(struct canvas *c, struct view *v, int op, struct box box, bool last)
 {
-    const struct series *series = &v->series[(size_t)op * v->data->count];
-    double low = NAN, high = NAN;
+    double low, high;
     char title[64];
-    for (size_t i = 0; i < v->data->count; i++)
-        series_widen(&series[i], &low, &high);
+    series_view_range(&v->sides, (size_t)op, &low, &high);
     struct panel p = {.box = box,
             .x = axis_cover(SCALE_NINES, UNIT_PERCENT, 0, v->last, box.left, box.right),
             .y = axis_cover(SCALE_LOG, UNIT_DURATION, low, high, box.bottom, box.top)};
     title_of(v, op, title);
     panel_draw(c, &p, title, last ? "share of I/Os that took no longer" : NULL);
-    for (size_t i = 0; i < v->data->count; i++)
-        v->names[i].at = series_draw(c, &p, &series[i], i);
-    names_draw(c, v->names, v->data->count, box.right, box.top, box.bottom);
+    series_view_draw(c, &p, &v->sides, (size_t)op);
+    names_draw(c, v->sides.names, v->sides.data->count, box.right, box.top, box.bottom);
 }
 
 /* Medians of p50 and p99, in words. */
@@ -99,13 +89,13 @@ static void describe(FILE *f, const struct view *v)
         if (!v->shown[op])
             continue;
         fprintf(f, " %s:", ops[op]);
-        for (size_t i = 0; i < v->data->count && i < 8; i++) {
-            const struct series *s = &v->series[(size_t)op * v->data->count + i];
+        for (size_t i = 0; i < v->sides.data->count && i < 8; i++) {
+            const struct series *s = series_view_at(&v->sides, (size_t)op, i);
             char half[TICK_TEXT_BYTES], tail[TICK_TEXT_BYTES];
             axis_format(UNIT_DURATION, s->middle[HALF], half);
             axis_format(UNIT_DURATION, s->middle[2 * PLOT_CURVE_STEPS], tail);
-            fprintf(f, "%s %s%s%s%s%s", i ? ";" : "", v->data->sides[i].name, *half ? " median " : " unknown",
-                    half, *tail ? ", 99% within " : "", tail);
+            fprintf(f, "%s %s%s%s%s%s", i ? ";" : "", v->sides.data->sides[i].name,
+                    *half ? " median " : " unknown", half, *tail ? ", 99% within " : "", tail);
         }
         fprintf(f, ".");
     }
@@ -115,7 +105,7 @@ static char *description(const struct view *v)
 {
     char *text = NULL;
     size_t len;
-    CLEANUP_FREE char *sides = series_sides(v->data);
+    CLEANUP_FREE char *sides = series_sides(v->sides.data);
     FILE *f = sides ? open_memstream(&text, &len) : NULL;
     if (!f)
         return NULL;
@@ -130,7 +120,7 @@ static char *description(const struct view *v)
 static int draw(
         struct plot *p, const struct plot_input *in, const struct plot_request *request, struct err *e)
 {
-    struct view v CLEANUP(view_release) = {.data = in->data};
+    struct view v CLEANUP(view_release) = {.sides.data = in->data};
     char subtitle[256];
     double top;
     if (view_make(&v) < 0)
@@ -145,7 +135,7 @@ static int draw(
             subtitle, (double)v.panels * (SHEET_HEADING + height) + SHEET_TICKS, &top, e);
     if (rc < 0)
         return rc;
-    double right = request->width - names_fit(p->canvas, v.names, in->data->count);
+    double right = request->width - names_fit(p->canvas, v.sides.names, in->data->count);
     size_t drawn = 0;
     for (int op = 0; op < PLOT_OPS; op++) {
         if (!v.shown[op])

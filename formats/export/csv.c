@@ -8,14 +8,12 @@
  * Streams and issuers by name, flags joined by '|', records counted from 1. What is not known is an empty
  * cell; so is the error of an I/O whose completion was never seen.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cleanup.h"
 #include "formats/base/csv_text.h"
 #include "formats/export.h"
 #include "formats/export/cells.h"
+#include "formats/export/lines.h"
 
 #define TAPE_HEADER "t_ns,stream,issuer,op,flags,offset_bytes,len_bytes,latency_ns,error\n"
 #define RUN_HEADER                                                                                           \
@@ -76,31 +74,6 @@ static void tape_line(
     out_advance(o, p);
 }
 
-static int export_tape(struct tape_reader *r, struct out *o, struct err *e)
-{
-    struct cells streams CLEANUP(cells_release) = {0}, issuers CLEANUP(cells_release) = {0};
-    int rc = cells_init(&streams, tape_reader_stream_count(r), csv_text, e);
-    if (rc == 0)
-        rc = cells_init(&issuers, tape_reader_issuer_count(r), csv_text, e);
-    if (rc < 0)
-        return rc;
-    out_text(o, TAPE_HEADER);
-    const struct block_chunk *c;
-    while (!o->failed && (rc = tape_reader_next(r, &c, e)) > 0) {
-        for (uint32_t i = 0; i < c->count; i++) {
-            struct block_record b = block_chunk_get(c, i);
-            if (!streams.text[b.stream] &&
-                    (rc = cells_make(&streams, b.stream, tape_reader_stream(r, b.stream)->name, e)) < 0)
-                return rc;
-            if (!issuers.text[b.issuer] &&
-                    (rc = cells_make(&issuers, b.issuer, tape_reader_issuer(r, b.issuer), e)) < 0)
-                return rc;
-            tape_line(o, &b, &streams, &issuers);
-        }
-    }
-    return rc < 0 ? rc : 0;
-}
-
 static void run_line(struct out *o, const struct run_chunk *c, uint32_t i, const struct cells *streams)
 {
     char *p = out_room(o, LINE_BYTES + streams->len[c->stream[i]]);
@@ -129,23 +102,18 @@ static void run_line(struct out *o, const struct run_chunk *c, uint32_t i, const
     out_advance(o, p);
 }
 
+static const struct lines lines = {.quote = csv_text, .tape = tape_line, .run = run_line};
+
+static int export_tape(struct tape_reader *r, struct out *o, struct err *e)
+{
+    out_text(o, TAPE_HEADER);
+    return lines_of_tape(&lines, r, o, e);
+}
+
 static int export_run(struct run_reader *r, struct out *o, struct err *e)
 {
-    struct cells streams CLEANUP(cells_release) = {0};
-    int rc = cells_init(&streams, run_reader_stream_count(r), csv_text, e);
-    if (rc < 0)
-        return rc;
     out_text(o, RUN_HEADER);
-    const struct run_chunk *c;
-    while (!o->failed && (rc = run_reader_next(r, &c, e)) > 0) {
-        for (uint32_t i = 0; i < c->count; i++) {
-            uint32_t id = c->stream[i];
-            if (!streams.text[id] && (rc = cells_make(&streams, id, run_reader_stream(r, id)->name, e)) < 0)
-                return rc;
-            run_line(o, c, i, &streams);
-        }
-    }
-    return rc < 0 ? rc : 0;
+    return lines_of_run(&lines, r, o, e);
 }
 
 const struct export_ops export_csv = {

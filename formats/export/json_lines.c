@@ -6,10 +6,10 @@
  */
 #include <string.h>
 
-#include "formats/base/cleanup.h"
 #include "formats/base/json.h"
 #include "formats/export.h"
 #include "formats/export/cells.h"
+#include "formats/export/lines.h"
 
 /* Longest of one line without its names. */
 #define LINE_BYTES 768
@@ -66,30 +66,6 @@ static void tape_line(
     out_advance(o, put_end(p, r->latency_ns, r->error));
 }
 
-static int export_tape(struct tape_reader *r, struct out *o, struct err *e)
-{
-    struct cells streams CLEANUP(cells_release) = {0}, issuers CLEANUP(cells_release) = {0};
-    int rc = cells_init(&streams, tape_reader_stream_count(r), json_quote, e);
-    if (rc == 0)
-        rc = cells_init(&issuers, tape_reader_issuer_count(r), json_quote, e);
-    if (rc < 0)
-        return rc;
-    const struct block_chunk *c;
-    while (!o->failed && (rc = tape_reader_next(r, &c, e)) > 0) {
-        for (uint32_t i = 0; i < c->count; i++) {
-            struct block_record b = block_chunk_get(c, i);
-            if (!streams.text[b.stream] &&
-                    (rc = cells_make(&streams, b.stream, tape_reader_stream(r, b.stream)->name, e)) < 0)
-                return rc;
-            if (!issuers.text[b.issuer] &&
-                    (rc = cells_make(&issuers, b.issuer, tape_reader_issuer(r, b.issuer), e)) < 0)
-                return rc;
-            tape_line(o, &b, &streams, &issuers);
-        }
-    }
-    return rc < 0 ? rc : 0;
-}
-
 /* Issued late is positive, early negative. */
 static char *put_lateness(char *p, uint64_t scheduled_ns, uint64_t issued_ns)
 {
@@ -113,20 +89,16 @@ static void run_line(struct out *o, const struct run_chunk *c, uint32_t i, const
     out_advance(o, put_end(p, c->latency_ns[i], c->error[i]));
 }
 
+static const struct lines lines = {.quote = json_quote, .tape = tape_line, .run = run_line};
+
+static int export_tape(struct tape_reader *r, struct out *o, struct err *e)
+{
+    return lines_of_tape(&lines, r, o, e);
+}
+
 static int export_run(struct run_reader *r, struct out *o, struct err *e)
 {
-    struct cells streams CLEANUP(cells_release) = {0};
-    int rc = cells_init(&streams, run_reader_stream_count(r), json_quote, e);
-    const struct run_chunk *c;
-    while (rc >= 0 && !o->failed && (rc = run_reader_next(r, &c, e)) > 0) {
-        for (uint32_t i = 0; i < c->count; i++) {
-            uint32_t id = c->stream[i];
-            if (!streams.text[id] && (rc = cells_make(&streams, id, run_reader_stream(r, id)->name, e)) < 0)
-                return rc;
-            run_line(o, c, i, &streams);
-        }
-    }
-    return rc < 0 ? rc : 0;
+    return lines_of_run(&lines, r, o, e);
 }
 
 const struct export_ops export_json = {
