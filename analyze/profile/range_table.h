@@ -110,11 +110,12 @@ static inline void range_drop(struct range_table *t, const struct range_slot *s)
 
 /* ---- units of a range ---- */
 
+/* Of what is no run, anything. */
 static inline uint64_t range_run_units(uint64_t run)
 {
     unsigned first = run & 63, last = run >> 6 & 63;
-    uint64_t all = -(run >> (RANGE_RUN_BITS - 1) & 1); /* no branch, which would be mispredicted */
-    return all & (~UINT64_C(0) >> (63 - (last - first))) << first;
+    uint64_t all = -(run >> (RANGE_RUN_BITS - 1) & 1); /* no branch: it would be mispredicted */
+    return all & (~UINT64_C(0) >> ((63 - (last - first)) & 63)) << first;
 }
 
 /* The run that begins and ends with the units. */
