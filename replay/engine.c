@@ -2,7 +2,6 @@
 #include "replay/engine.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 
 #include "formats/base/cleanup.h"
@@ -176,10 +175,10 @@ static int await(struct engine *en, struct flight_io **done, uint64_t timeout_ns
     uint64_t began_ns = pace_now_ns(), now_ns = began_ns;
     uint64_t poll_ns = en->o->timing == TIMING_ASAP ? 0 : pace_poll_ns(&en->pace);
     int n = 0;
-    while (n == 0 && now_ns - began_ns < poll_ns && now_ns - began_ns < timeout_ns) {
+    for (unsigned look = 0; n == 0 && now_ns - began_ns < poll_ns && now_ns - began_ns < timeout_ns; look++) {
         n = flight_reap(en->flight, done, FLIGHT_BATCH, 0, e);
         if (n == 0)
-            sched_yield();
+            pace_pause(look);
         now_ns = pace_now_ns();
     }
     en->pace.spun_ns += now_ns - began_ns;

@@ -14,6 +14,10 @@
 #define LOOK_NS     10000000u
 /* The kernel tells whole milliseconds: with so many I/Os the mean is right to a fraction of 1 us. */
 #define IOS_MIN 2000
+/* The kernel counts an I/O as over only after it has told of it (blk_update_request, then
+ * __blk_mq_end_request_acct): its statistics hold what telling takes, too, and the think time begins before.
+ * By eBPF beside it 0.8 to 1.4 us an I/O. */
+#define TOLD_NS 1000
 /* What may be in the one count and not yet in the other. */
 #define IOS_OFF 64
 
@@ -122,6 +126,8 @@ static void look(struct own *o)
     uint64_t off = ios > o->ios ? ios - o->ios : o->ios - ios;
     uint64_t there_ns = ms * 1000000;
     o->known = off <= IOS_OFF + o->ios / 64 && there_ns < o->latency_ns;
+    if (there_ns > o->ios * TOLD_NS)
+        there_ns -= o->ios * TOLD_NS;
     o->own_ns = o->known ? (o->latency_ns - there_ns) / o->ios : 0;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "replay/pace.h"
 
-#include <sched.h>
 #include <sys/prctl.h>
 
 #define MARGIN_MIN_NS 60000

@@ -11,6 +11,7 @@
 #ifndef IOTAPE_PACE_H
 #define IOTAPE_PACE_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -41,6 +42,22 @@ void pace_learn(struct pace *p, uint64_t wanted_ns, uint64_t now_ns);
 
 /* How long to look for a completion before sleeping for it; 0: sleep at once. */
 uint64_t pace_poll_ns(const struct pace *p);
+
+/* Between two looks, of which this is number `look` since the wait began: leaves the core to its other
+ * thread, and now and then the CPU to whoever waits for it, which may be who completes the I/O. A system call
+ * at every look would slow down the device where the two threads of a core share it. */
+static inline void pace_pause(unsigned look)
+{
+    for (int i = 0; i < 10; i++) {
+#if defined __x86_64__ || defined __i386__
+        __builtin_ia32_pause();
+#elif defined __aarch64__
+        __asm__ volatile("yield");
+#endif
+    }
+    if (look % 64 == 63)
+        sched_yield();
+}
 
 /* Says how long a completion was waited for. */
 void pace_learn_wait(struct pace *p, uint64_t waited_ns);
