@@ -322,6 +322,8 @@ static const struct {
         {"1,R,0,1,10\n\n1,R,0,1,11\n", "x':2: the line is empty"},
         {"1,R,0,1,10\n1,R,\"0,1,11\n", "quoted cell does not end"},
         {"1,R,0,1,10\n1,R,0\"0,1,11\n", "x':2: quotes within a cell"},
+        {"1,R,0,1,10\n\"1,R,0,1,11\n", "quoted cell does not end"},
+        {"1,R,0,1,10\n1,R,0,1,11\r1,R,0,1,12\n", "x':2: a carriage return ends a row within the line"},
         {"0,1,512,R,0.0000000001\n", "x':1: time stamp '0.0000000001' is finer than can be kept"},
         {"1538323200,1,1,2,1\n", "x':1: IOType '2'"},
         {"128166372003061629,u,0,Trim,0,1,1\n", "x':1: type 'Trim'"},

@@ -10,10 +10,11 @@
 struct csv_rows {
     struct csv_parser parser;
     struct csv_row row;
-    size_t used;    /* of `text` */
-    bool ended;     /* the row is whole */
-    bool new_row;   /* the next cell begins one */
-    bool too_large; /* or more than one row in a line */
+    size_t used;  /* of `text` */
+    bool ended;   /* the row is whole */
+    bool new_row; /* the next cell begins one */
+    bool too_large;
+    bool two_rows; /* in one line */
     char text[CSV_ROW_BYTES];
 };
 
@@ -21,7 +22,7 @@ static void take_cell(void *bytes, size_t len, void *self)
 {
     struct csv_rows *r = self;
 
-    r->too_large |= r->ended; /* a lone CR ended a row within the line */
+    r->two_rows |= r->ended;
     if (r->new_row)
         r->used = r->row.count = 0;
     r->new_row = false;
@@ -46,7 +47,7 @@ static void take_end(int c, void *self)
 static int set_up(struct csv_rows *r, struct err *e)
 {
     r->used = r->row.count = 0;
-    r->ended = r->too_large = false;
+    r->ended = r->too_large = r->two_rows = false;
     r->new_row = true;
     return csv_init(&r->parser, CSV_STRICT | CSV_STRICT_FINI) == 0 ? 0
                                                                    : err_sys(e, ENOMEM, "cannot read CSV");
@@ -98,6 +99,8 @@ int csv_rows_line(struct csv_rows *r, char *line, size_t len, const struct csv_r
                 before ? "a quoted cell does not end within 64 KiB"
                        : "more cells, or longer ones, than any row has",
                 e);
+    if (r->two_rows)
+        return forget(r, "a carriage return ends a row within the line", e);
     *row = &r->row;
-    return r->ended || r->new_row;
+    return r->ended || (r->new_row && !r->parser.quoted);
 }
