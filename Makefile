@@ -18,10 +18,10 @@ SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
 # everybody wants on a machine of theirs.
 BUILD_PACKAGES  := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
 	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev libnbd-dev libiscsi-dev \
-	libnfs-dev libcairo2-dev libtracefs-dev libtraceevent-dev libpcap-dev
+	libnfs-dev libcairo2-dev libtracefs-dev libtraceevent-dev libpcap-dev libcap-dev libseccomp-dev
 TEST_PACKAGES   := libcmocka-dev perl fio e2fsprogs xfsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
 	fuse3 kmod blktrace libiscsi-bin libxml2-utils chromium-headless-shell tcpdump tshark iperf3 \
-	redis-server curl iproute2
+	redis-server curl iproute2 libcap2-bin systemd
 SERVER_PACKAGES := tgt nfs-ganesha nfs-ganesha-vfs nfs-ganesha-mem rpcbind
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
@@ -30,7 +30,7 @@ ALL_CFLAGS   := -std=gnu11 $(WARN) $(CFLAGS) -pthread $(if $(SAN),-fsanitize=$(S
 ALL_LDFLAGS  := $(LDFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN))
 
 TAPE_LIBS    := -larchive -lmsgpackc -lzstd -lxxhash -lmd -lcsv -ljansson -lpcap -lm
-RECORD_LIBS  := -lbpf -ltracefs -ltraceevent
+RECORD_LIBS  := -lbpf -ltracefs -ltraceevent -lcap -lseccomp
 REPLAY_LIBS  := -laio -lblkid -lroaring -lnbd -liscsi -lnfs
 ANALYZE_LIBS := -lcairo
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +19,9 @@
 #include "formats/host.h"
 #include "record/command.h"
 #include "record/options.h"
+#include "record/privileges.h"
 #include "record/recorder.h"
+#include "record/sandbox.h"
 #include "record/source/net.h"
 #include "record/streams.h"
 #include "record/whose.h"
@@ -153,6 +156,20 @@ static int open_source(struct live *l, struct err *e)
         return status;
     l->info.started_unix_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - l->start_ns);
     return 0;
+}
+
+/* What was needed to attach is not needed any more. Not for tracefs, which is cleaned up at the end. */
+static int give_up(struct live *l, struct err *e)
+{
+    const struct options *o = l->o;
+    if (o->keep_privileges || (any_disks(l) && l->ops != &source_bpf))
+        return 0;
+    CLEANUP_FREE char *copy = strdup(o->output);
+    if (!copy)
+        return err_sys(e, ENOMEM, "cannot begin to record");
+    const char *directory = dirname(copy);
+    int status = privileges_drop(directory, o->user, o->command != NULL, e);
+    return status < 0 ? status : sandbox_enter(directory, l->command.pid, e);
 }
 
 /* After the source, so that t = 0 is known; what is captured meanwhile waits in the kernel. */
@@ -317,13 +334,18 @@ static void live_release(struct live *l, bool discard)
 
 static int begin(struct live *l, struct err *e)
 {
+    const struct options *o = l->o;
     int status = find_whose(l, e);
     if (status == 0)
         status = describe(l, e);
-    if (status == 0 && l->o->command) /* before the source: a fork with mapped rings costs more */
-        status = command_start(&l->command, l->o->command, e);
+    if (status == 0)
+        status = privileges_check(any_disks(l) && l->ops == &source_bpf, o->interfaces.count, e);
+    if (status == 0 && o->command) /* before the source: a fork with mapped rings costs more */
+        status = command_start(&l->command, o->command, e);
     if (status == 0)
         status = open_source(l, e);
+    if (status == 0)
+        status = give_up(l, e);
     if (status == 0)
         status = open_tape(l, e);
     return status;

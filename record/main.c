@@ -170,6 +170,14 @@ static const struct opt opts[] = {
         {"scrub", 0, OPT_FLAG, AT(import.scrub), NULL,
                 "of an imported tape: take out names, serial numbers, IQNs and paths, to publish it", NULL,
                 NULL},
+        {"user", 0, OPT_STR, AT(user), "NAME",
+                "become this user once the recording has begun (default: where root does not own the folder "
+                "of "
+                "FILE, its owner)",
+                NULL, NULL},
+        {"keep-privileges", 0, OPT_FLAG, AT(keep_privileges), NULL,
+                "do not give up capabilities, nor filter system calls, once the recording has begun", NULL,
+                NULL},
         {"verbose", 'v', OPT_FLAG, AT(verbose), NULL, "show what libbpf and the kernel's verifier say", NULL,
                 NULL},
         {.name = NULL}};
@@ -222,11 +230,26 @@ static const char *const sections[] = {"Recording",
         "With --disk beside it, both are on one clock. Sizes and times alone can still tell what was "
         "said to whom: --size-bucket makes sizes coarser.",
         "Needs",
-        "For --disk: a kernel from 5.15 on with type information (/sys/kernel/btf/vmlinux), and root or the "
+        "For --disk: a kernel from 5.15 on with type information (/sys/kernel/btf/vmlinux), and the "
         "capabilities "
-        "CAP_BPF "
-        "and CAP_PERFMON. Where it has no type information, --source tracefs needs root and tracefs only. "
-        "For --net: root, or CAP_NET_RAW.",
+        "CAP_BPF and CAP_PERFMON. Where it has no type information, --source tracefs needs root and tracefs "
+        "only. "
+        "For --net: CAP_NET_RAW. Root has them; an ordinary user may be given them for this program "
+        "alone:\n\n"
+        "  setcap cap_bpf,cap_perfmon,cap_net_raw+ep iotape-record",
+        "Safety",
+        "Guests and hosts are never held up: what finds no room is counted as lost, and a recorder that "
+        "stands still "
+        "loses events, nothing else. "
+        "Once the recording has begun, the recorder gives up all capabilities and supplementary groups, and "
+        "can get "
+        "none back; root becomes the owner of FILE's folder, or --user. Then a filter of system calls "
+        "(seccomp) and "
+        "Landlock leave it nothing but writing, renaming and removing files in FILE's folder: other calls "
+        "fail "
+        "(EPERM). COMMAND is started before that and keeps all. The tracefs source keeps its privileges, "
+        "since it "
+        "has to remove its instance at the end.",
         "Importing",
         "All files of one import are merged by time into one tape. Compressed ones (gzip, zstd, xz) are read "
         "as "
@@ -301,6 +324,8 @@ static int check(const struct options *o, struct err *e)
         return err_set(e, EINVAL, "--cgroup and --pid go with --disk and --file only");
     if ((o->cgroups.count || o->pids.count) && o->source != &source_bpf)
         return err_set(e, EINVAL, "--cgroup and --pid go with --source bpf only");
+    if (o->user && (o->is_import || o->keep_privileges))
+        return err_set(e, EINVAL, "--user goes neither with --import nor with --keep-privileges");
     if (o->children && o->pids.count == 0)
         return err_set(e, EINVAL, "--children goes with --pid only");
     if (o->interfaces.count > INTERFACES_MAX)

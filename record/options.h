@@ -26,6 +26,8 @@ struct options {
     struct words disks, image_files, interfaces, files, only; /* files: to import */
     struct words cgroups, pids;                               /* whose I/O */
     bool children;                                            /* and their children's */
+    const char *user; /* whom root becomes; NULL: by the output's folder */
+    bool keep_privileges;
     uint64_t from_ns, for_ns, max_bytes, open_max;
     uint64_t pause_ns, size_bucket_bytes; /* of conversations; 0: as always, not at all */
     bool keep_names, verbose, is_import;

@@ -31,7 +31,7 @@ refused 1 "cannot import|.*No such file" "no such trace" "$record" -o "$tape" --
 
 # Missing rights and a kernel without type information.
 cp "$record" "$tmp/record"; chmod 755 "$tmp" "$tmp/record"
-refused 1 "no permission to .*CAP_BPF and CAP_PERFMON" "an ordinary user" \
+refused 1 "no permission to record: missing capabilities CAP_BPF and CAP_PERFMON" "an ordinary user" \
     setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/record" -o "$ram/iotape-$$.tape" --disk "$disk"
 refused 1 "this kernel has no type information \(/sys/kernel/btf/vmlinux\)" "no BTF" \
     unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' - "$record" -o "$tape" --disk "$disk"

@@ -3,11 +3,13 @@
  * Capture by eBPF: loads the programs of block.bpf.c, reads their ring buffer and their map of open I/Os.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 
@@ -18,6 +20,7 @@
 #include "formats/base/units.h"
 #include "formats/host_sys.h"
 #include "record/source.h"
+#include "record/source/block_fields.h"
 #include "record/source/bpf_filter.h"
 
 #include "record/source/block_event.h" /* the skeleton has its structs */
@@ -37,6 +40,7 @@ struct source {
     const struct source_target *targets;
     size_t target_count;
     uint64_t start_ns;
+    int fdinfo[3]; /* what the kernel says of the programs on_queue, on_request, on_bio; -1: nothing */
 };
 
 static int be_silent(enum libbpf_print_level level, const char *fmt, va_list args)
@@ -168,10 +172,30 @@ static int attach(struct source *s)
     return skel->links.on_queue ? 0 : -errno;
 }
 
+/* Opened now since it takes the right to look at this process, which is given up later. One that has gained
+ * capabilities by its file belongs to root in /proc, where it does not say otherwise (prctl(2)). */
+static void open_fdinfo(struct source *s)
+{
+    const struct bpf_program *const programs[] = {
+            s->skel->progs.on_queue, s->skel->progs.on_request, s->skel->progs.on_bio};
+    int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    for (int i = 0; i < 3; i++) {
+        char path[48];
+        snprintf(path, sizeof path, "/proc/self/fdinfo/%d", bpf_program__fd(programs[i]));
+        s->fdinfo[i] = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    if (dumpable == 0)
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 static void bpf_close(struct source *s)
 {
     if (!s)
         return;
+    for (int i = 0; i < 3; i++)
+        if (s->fdinfo[i] >= 0)
+            close(s->fdinfo[i]);
     if (s->skel) {
         unmap_array(s->skel->maps.open_bios, s->open);
         unmap_array(s->skel->maps.names, s->names);
@@ -195,6 +219,7 @@ static int bpf_open(
     CLEANUP(cleanup_source) struct source *s = calloc(1, sizeof *s);
     if (!s)
         return err_sys(e, ENOMEM, "cannot begin to record");
+    s->fdinfo[0] = s->fdinfo[1] = s->fdinfo[2] = -1;
     s->targets = config->targets;
     s->target_count = config->target_count;
     s->skel = block_bpf__open();
@@ -206,6 +231,7 @@ static int bpf_open(
     int status = block_bpf__load(s->skel);
     if (status < 0)
         return explain(e, status, "load eBPF programs into the kernel");
+    open_fdinfo(s);
     status = map_memory(s, e);
     if (status == 0)
         status = bpf_filter_attach(s->skel, config->filter, e);
@@ -217,50 +243,6 @@ static int bpf_open(
     *start_ns = s->start_ns;
     *out = take_ptr(s);
     return 0;
-}
-
-/* Linux: block/blk-core.c, blk_errors[]. An unknown status is EIO there, too. */
-static uint16_t errno_of(int32_t error)
-{
-    static const uint16_t of_status[] = {0, EOPNOTSUPP, ETIMEDOUT, ENOSPC, ENOLINK, EREMOTEIO, EBADE, ENODATA,
-            EILSEQ, ENOMEM, EIO, 0, EAGAIN, EBUSY, EOVERFLOW, EOVERFLOW, ETIME, ENODEV, EINVAL};
-    if (error < 0)
-        return error > -4096 ? (uint16_t)-error : EIO;
-    if (error == 0)
-        return 0;
-    uint16_t code = (size_t)error < sizeof of_status / sizeof of_status[0] ? of_status[error] : 0;
-    return code ? code : EIO;
-}
-
-/* Linux: include/linux/blk_types.h, enum req_flag_bits; the same from 4.20 to 6.18. */
-static uint16_t flags_of(uint32_t opf)
-{
-    static const struct {
-        uint32_t bit;
-        uint16_t flag;
-    } known[] = {{11, BLOCK_SYNC}, {12, BLOCK_META}, {13, BLOCK_PRIO}, {14, BLOCK_NOMERGE}, {17, BLOCK_FUA},
-            {18, BLOCK_PREFLUSH}, {19, BLOCK_READAHEAD}, {20, BLOCK_BACKGROUND}};
-    uint16_t flags = 0;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (opf >> known[i].bit & 1)
-            flags |= known[i].flag;
-    return (opf & 0xff) == 5 ? flags | BLOCK_SECURE : flags;
-}
-
-static uint8_t op_of(uint32_t opf, uint32_t len)
-{
-    switch (opf & 0xff) { /* enum req_op */
-    case 0:
-        return BLOCK_READ;
-    case 1:
-        return len == 0 ? BLOCK_FLUSH : BLOCK_WRITE;
-    case 2:
-        return BLOCK_FLUSH;
-    case 9:
-        return BLOCK_WRITE_ZEROES;
-    default: /* 3 discard, 5 secure erase; others are not sent */
-        return BLOCK_DISCARD;
-    }
 }
 
 struct delivery {
@@ -295,9 +277,9 @@ static int take_event(void *self, const struct block_event *ev, struct err *e)
                     .len_bytes = ev->len,
                     .latency_ns = ev->latency_ns == UINT64_MAX ? TAPE_UNKNOWN : ev->latency_ns,
                     .issuer = ev->tgid,
-                    .flags = flags_of(ev->opf),
-                    .error = errno_of(ev->error),
-                    .op = op_of(ev->opf, ev->len)}};
+                    .flags = block_flags_of(ev->opf),
+                    .error = block_errno_of(ev->error),
+                    .op = block_op_of(ev->opf, ev->len)}};
     return deliver(d, &c, ev->sector, ev->stream, ev->also, e);
 }
 
@@ -321,8 +303,8 @@ static int take_open(const struct delivery *d, const struct block_open *o, struc
                     .len_bytes = o->len,
                     .latency_ns = TAPE_UNKNOWN,
                     .issuer = o->tgid,
-                    .flags = flags_of(o->opf),
-                    .op = op_of(o->opf, o->len)}};
+                    .flags = block_flags_of(o->opf),
+                    .op = block_op_of(o->opf, o->len)}};
     return deliver(d, &c, o->sector, o->stream, o->also, e);
 }
 
@@ -377,20 +359,22 @@ static uint64_t bpf_lost(const struct source *s, size_t stream)
 
 /* The kernel does not run a program inside itself: where an interrupt comes while it runs (Linux 5.12 and
  * later, kernel/trace/bpf_trace.c). */
-static uint64_t misses(const struct bpf_program *program)
+static uint64_t misses(int fdinfo)
 {
-    struct bpf_prog_info info = {0};
-    uint32_t len = sizeof info;
-    return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len) == 0 ? info.recursion_misses : 0;
+    char text[1024], *at;
+    ssize_t got = fdinfo < 0 ? -1 : pread(fdinfo, text, sizeof text - 1, 0);
+    if (got <= 0)
+        return 0;
+    text[got] = 0;
+    at = strstr(text, "recursion_misses:");
+    return at ? strtoull(at + strlen("recursion_misses:"), NULL, 10) : 0;
 }
 
 static struct source_counts bpf_counts(const struct source *s)
 {
     const struct block_counts *c = &s->skel->bss->counts;
-    return (struct source_counts){c->unmatched, c->other_ops, c->retried, c->unwalked,
-            misses(s->skel->progs.on_queue),
-            misses(s->skel->progs.on_request) + misses(s->skel->progs.on_bio), c->unattributed,
-            c->unfollowed};
+    return (struct source_counts){c->unmatched, c->other_ops, c->retried, c->unwalked, misses(s->fdinfo[0]),
+            misses(s->fdinfo[1]) + misses(s->fdinfo[2]), c->unattributed, c->unfollowed};
 }
 
 const struct source_ops source_bpf = {
