@@ -42,7 +42,7 @@ struct member {
 
 struct container_writer;
 
-/* Begins PATH.partial, which must not exist. */
+/* Begins PATH.partial, which must not exist, and holds a lock on it (flock(2)) while it is written. */
 int container_create(struct container_writer **w, const char *path, struct err *e);
 
 /* Appends a member. After a failure the file ends with the last whole member. */

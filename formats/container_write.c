@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,8 +41,11 @@ static int begin_partial(struct container_writer *w, struct err *e)
     if (r < 0)
         return r;
     w->fd = open(w->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (w->fd >= 0)
+    if (w->fd >= 0) {
+        flock(w->fd,
+                LOCK_EX | LOCK_NB); /* tells others that somebody is at it; no file system must have locks */
         return archive_out_open(&w->archive, w->fd, e);
+    }
     if (errno == EEXIST)
         return err_set(e, EEXIST,
                 "'%s' exists: it is unfinished, or is being written; keep it under another name, or remove "

@@ -21,6 +21,7 @@
 #include "record/options.h"
 #include "record/privileges.h"
 #include "record/recorder.h"
+#include "record/rotation.h"
 #include "record/sandbox.h"
 #include "record/source/net.h"
 #include "record/streams.h"
@@ -41,6 +42,7 @@ struct live {
     struct net_assembler_options net_options;
     struct net_source *net; /* NULL: no interfaces */
     struct command command;
+    struct rotation rotation; /* where --rotate was given */
     uint64_t start_ns;
 };
 
@@ -112,6 +114,8 @@ static int describe_options(struct live *l, struct err *e)
         status = facts_set(f, e, "for_ns", "%" PRIu64, o->for_ns);
     if (status == 0 && o->max_bytes)
         status = facts_set(f, e, "max_size_bytes", "%" PRIu64, o->max_bytes);
+    if (status == 0 && o->rotate)
+        status = facts_set(f, e, "rotate", "%" PRIu64, o->rotate);
     if (status == 0 && o->keep_names)
         status = facts_set(f, e, "keep_names", "yes");
     if (status == 0 && o->cgroups.count)
@@ -169,15 +173,32 @@ static int give_up(struct live *l, struct err *e)
         return err_sys(e, ENOMEM, "cannot begin to record");
     const char *directory = dirname(copy);
     int status = privileges_drop(directory, o->user, o->command != NULL, e);
-    return status < 0 ? status : sandbox_enter(directory, l->command.pid, e);
+    return status < 0 ? status : sandbox_enter(directory, l->command.pid, streams_any_files(l->streams), e);
+}
+
+static struct rotation_tape tape_of(struct live *l)
+{
+    return (struct rotation_tape){&l->info, l->streams, l->start_ns, &l->w, l->recorder, l->net};
+}
+
+static int open_whole(struct live *l, struct err *e)
+{
+    int status = tape_writer_open(&l->w, l->o->output, &l->info, e);
+    return status < 0 ? status : streams_begin(l->streams, l->start_ns, l->w, e);
+}
+
+static int open_part(struct live *l, struct err *e)
+{
+    const struct rotation_tape t = tape_of(l);
+    int status = rotation_init(&l->rotation, l->o->output, l->o->rotate, l->o->save_ns, e);
+    l->rotation.start_unix_ns = l->info.started_unix_ns;
+    return status < 0 ? status : rotation_open(&l->rotation, &t, &l->w, e);
 }
 
 /* After the source, so that t = 0 is known; what is captured meanwhile waits in the kernel. */
 static int open_tape(struct live *l, struct err *e)
 {
-    int status = tape_writer_open(&l->w, l->o->output, &l->info, e);
-    if (status == 0)
-        status = streams_begin(l->streams, l->start_ns, l->w, e);
+    int status = l->o->rotate ? open_part(l, e) : open_whole(l, e);
     if (status == 0 && l->net)
         status = net_source_begin(l->net, l->start_ns, l->w, e);
     if (status == 0 && l->source)
@@ -225,7 +246,7 @@ static const char *ended(struct live *l)
         return "command";
     if (o->for_ns && s.elapsed_ns >= o->for_ns)
         return "duration";
-    if (o->max_bytes && s.finished_bytes >= o->max_bytes)
+    if (o->max_bytes && !o->rotate && s.finished_bytes >= o->max_bytes)
         return "size";
     return NULL;
 }
@@ -236,6 +257,7 @@ static void sleep_ns(uint64_t ns)
     struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
     sigset_t none;
     sigemptyset(&none);
+    sigaddset(&none, SIGUSR1);
     ppoll(NULL, 0, &t, &none);
 }
 
@@ -246,6 +268,17 @@ static void pause_step(const struct live *l, uint64_t ns)
     if (l->o->for_ns && l->o->for_ns < now + ns)
         ns = l->o->for_ns > now ? l->o->for_ns - now : 0;
     sleep_ns(ns);
+}
+
+/* A part that is full is ended, and one that is to be saved. */
+static int rotate(struct live *l, struct err *e)
+{
+    const struct rotation_tape t = tape_of(l);
+    struct recorder_status s = status_of(l);
+    if (!l->o->rotate)
+        return 0;
+    int status = s.finished_bytes >= l->o->max_bytes ? rotation_next(&l->rotation, &t, s.elapsed_ns, e) : 0;
+    return status < 0 ? status : rotation_save(&l->rotation, &t, s.elapsed_ns, e);
 }
 
 static int capture(struct live *l, const char **why, struct err *e)
@@ -261,6 +294,8 @@ static int capture(struct live *l, const char **why, struct err *e)
             status = recorder_step(l->recorder, &pause_ns, e);
         if (status == 0 && l->net)
             status = net_source_step(l->net, e);
+        if (status == 0)
+            status = rotate(l, e);
         if (l->net && pause_ns > NET_SOURCE_STEP_NS)
             pause_ns = NET_SOURCE_STEP_NS;
         show_status(l, &p);
@@ -284,9 +319,9 @@ static void summarise(const struct live *l, uint64_t length_ns)
     if (l->net)
         snprintf(net, sizeof net, "%" PRIu32 " conversations of %" PRIu64 " packets",
                 tape_writer_conversations(l->w), net_source_packets(l->net));
-    fprintf(stderr, "%s: %s%s in %s, %" PRIu64 " lost,%s %s\n", l->o->output, disks, net,
+    fprintf(stderr, "%s: %s%s in %s, %" PRIu64 " lost,%s %s%s\n", l->o->output, disks, net,
             units_duration(length_ns, length), s.lost + (l->net ? net_source_dropped(l->net) : 0), open,
-            units_size(s.tape_bytes, size));
+            l->o->rotate ? "the last part has " : "", units_size(s.tape_bytes, size));
     if (s.unattributed)
         fprintf(stderr,
                 "%s: %" PRIu64 " I/Os of kernel threads belong to nobody known and are not recorded\n",
@@ -300,7 +335,9 @@ static int finish(struct live *l, const char *why, struct err *e)
     if (status == 0 && l->recorder)
         status = recorder_finish(l->recorder, &length_ns, e);
     if (status == 0)
-        status = tape_writer_finish(l->w, why, length_ns, e);
+        status = tape_writer_finish(l->w, why, length_ns - l->rotation.part_ns, e);
+    if (status == 0 && l->o->rotate)
+        status = rotation_ended(&l->rotation, e);
     if (status < 0)
         return status;
     summarise(l, length_ns);
@@ -330,6 +367,7 @@ static void live_release(struct live *l, bool discard)
     streams_close(l->streams);
     tape_info_release(&l->info);
     whose_release(&l->whose);
+    rotation_release(&l->rotation);
 }
 
 static int begin(struct live *l, struct err *e)

@@ -17,6 +17,8 @@
 #define OPEN_MAX_LIMIT    (1 << 20) /* 64 MiB in the kernel */
 #define INTERFACES_MAX    64        /* as many MiB each in the kernel */
 #define SIZE_BUCKET_LIMIT (1 << 30)
+#define PARTS_MAX         100000
+#define PART_MIN          65536 /* less would be full by what it says of itself */
 
 static volatile sig_atomic_t stop;
 
@@ -140,8 +142,13 @@ static const struct opt opts[] = {
         {"for", 0, OPT_CALL, 0, "DURATION", "end after this time; of an import: take this much", NULL,
                 set_for},
         {"source", 0, OPT_CALL, 0, "NAME", "how to capture; see below (default: bpf)", NULL, set_source},
-        {"max-size", 0, OPT_CALL, 0, "SIZE", "end when the tape has grown to about this size", NULL,
+        {"max-size", 0, OPT_CALL, 0, "SIZE",
+                "end when the tape has grown to about this size; with --rotate: the size of a part", NULL,
                 set_max_size},
+        {"rotate", 0, OPT_U64, AT(rotate), "N",
+                "record in parts of --max-size, and keep the last N of them; see below", NULL, NULL},
+        {"save", 0, OPT_DURATION, AT(save_ns), "DURATION",
+                "how far back SIGUSR1 saves with --rotate (default: all that is kept)", NULL, NULL},
         {"label", 0, OPT_STR, AT(label), "TEXT", "what to call the workload (default: FILE without .tape)",
                 NULL, NULL},
         {"keep-names", 0, OPT_FLAG, AT(keep_names), NULL,
@@ -229,6 +236,21 @@ static const char *const sections[] = {"Recording",
         "lost. "
         "With --disk beside it, both are on one clock. Sizes and times alone can still tell what was "
         "said to whom: --size-bucket makes sizes coarser.",
+        "Flight recorder",
+        "With --rotate, -o web01.tape makes web01-000001.tape, web01-000002.tape, ... of about --max-size "
+        "each. The "
+        "last N finished ones are kept beside the one that is written; the oldest is removed once the next "
+        "has been "
+        "begun. So the disk holds at most about N + 2 times --max-size, whatever is recorded. Each part is a "
+        "whole "
+        "tape. No I/O falls between two parts; one that arrived in a part and took so long that it was "
+        "written "
+        "without its latency stays without where the part ends before it completes. Parts that an earlier "
+        "recording left there count, whole or not, so that the bound holds over restarts.\n\n"
+        "SIGUSR1 saves the last minutes: the part that is written is ended at once, and those that reach "
+        "back "
+        "--save are renamed to web01-saved-000007.tape and so on. What is saved is never removed.\n\n"
+        "As a service: samples/iotape-flight-recorder.service.",
         "Needs",
         "For --disk: a kernel from 5.15 on with type information (/sys/kernel/btf/vmlinux), and the "
         "capabilities "
@@ -260,6 +282,8 @@ static const char *const sections[] = {"Recording",
         "  iotape-record -o web01.tape --disk /dev/vg0/web01 --for 10m\n"
         "  iotape-record -o web01.tape --disk /dev/vg0/web01 --net vnet3:'port 443' --for 10m\n"
         "  iotape-record -o fio.tape --disk /dev/loop0 -- fio job.fio\n"
+        "  iotape-record -o /var/lib/iotape/web01.tape --disk /dev/vg0/web01 --rotate 20 --max-size 64M "
+        "--save 10m\n"
         "  iotape-record -o old.tape --import sda.blktrace.*\n"
         "  iotape-record -o part.tape --import big.tape --from 10m --for 5m",
         NULL};
@@ -284,10 +308,12 @@ static void on_child(int number)
 }
 
 /* Signals are blocked but while the recorder sleeps. */
-static void catch_signals(void)
+static void catch_signals(bool save)
 {
     sigset_t all;
     sigemptyset(&all);
+    if (save)
+        sigaddset(&all, SIGUSR1); /* which is waited for: rotation_save */
     const int stops[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
         struct sigaction ask, act = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO};
@@ -324,6 +350,11 @@ static int check(const struct options *o, struct err *e)
         return err_set(e, EINVAL, "--cgroup and --pid go with --disk and --file only");
     if ((o->cgroups.count || o->pids.count) && o->source != &source_bpf)
         return err_set(e, EINVAL, "--cgroup and --pid go with --source bpf only");
+    if (o->rotate && (o->is_import || o->max_bytes < PART_MIN || o->rotate > PARTS_MAX))
+        return err_set(e, EINVAL,
+                "--rotate takes up to %d parts, and goes with a --max-size of 64 KiB or more", PARTS_MAX);
+    if (o->save_ns && !o->rotate)
+        return err_set(e, EINVAL, "--save goes with --rotate only");
     if (o->user && (o->is_import || o->keep_privileges))
         return err_set(e, EINVAL, "--user goes neither with --import nor with --keep-privileges");
     if (o->children && o->pids.count == 0)
@@ -378,7 +409,7 @@ int main(int argc, char **argv)
     if (status == 0 && o.is_import) {
         status = import_files(&o, &e);
     } else if (status == 0) {
-        catch_signals();
+        catch_signals(o.rotate > 0);
         status = live_record(&o, &exit_status, &e);
     }
     if (status < 0) {

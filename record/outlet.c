@@ -36,7 +36,7 @@ static int write_piece(
         o->chunk_records = *ordinal;
     }
     o->bytes += b->op <= BLOCK_WRITE ? b->len_bytes : 0;
-    o->last_ns = b->t_ns;
+    o->last_ns = o->base_ns + b->t_ns;
     o->open += b->latency_ns == TAPE_UNKNOWN;
     return 0;
 }
@@ -58,6 +58,7 @@ int outlet_write(struct outlet *o, const struct captured *c, struct written *wri
     const struct piece whole = {c->r.stream, c->r.offset_bytes, c->r.len_bytes}, *pieces = &whole;
     size_t count = 1;
     struct block_record b = c->r;
+    b.t_ns -= o->base_ns;
     int status = o->streams ? streams_route(o->streams, c, &pieces, &count, e) : 0;
     if (status == 0 && written)
         status = remember(written, pieces, count, e);
@@ -77,10 +78,18 @@ int outlet_late(struct outlet *o, const struct written *written, const struct ca
     int status = 0;
     for (size_t i = 0; status == 0 && i < written->count; i++) {
         o->open--;
-        status = tape_writer_late(
-                o->w, written->first + i, written->streams[i], c->r.t_ns, c->r.latency_ns, c->r.error, e);
+        status = tape_writer_late(o->w, written->first + i, written->streams[i], c->r.t_ns - o->base_ns,
+                c->r.latency_ns, c->r.error, e);
     }
     return status;
+}
+
+void outlet_continue(struct outlet *o, uint64_t base_ns, struct tape_writer *next)
+{
+    issuers_release(&o->issuers);
+    o->w = next;
+    o->base_ns = base_ns;
+    o->chunk_bytes = o->chunk_records = 0;
 }
 
 void written_release(struct written *written)

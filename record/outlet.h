@@ -21,6 +21,7 @@ struct outlet {
     const struct source_config *config;
     struct streams *streams; /* NULL: each device is the stream of its number */
     struct tape_writer *w;
+    uint64_t base_ns; /* t at which the tape begins */
     struct issuers issuers;
     uint64_t bytes, last_ns;
     uint64_t open;                       /* records without a latency */
@@ -42,6 +43,9 @@ int outlet_late(struct outlet *o, const struct written *written, const struct ca
 
 /* Counts events that were lost on a device (UINT32_MAX: on none in particular). */
 void outlet_lost(struct outlet *o, uint32_t target, uint64_t count);
+
+/* Goes on with another tape, whose t = 0 is `base_ns`. */
+void outlet_continue(struct outlet *o, uint64_t base_ns, struct tape_writer *next);
 
 void written_release(struct written *written);
 void outlet_release(struct outlet *o);

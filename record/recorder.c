@@ -41,6 +41,7 @@ struct recorder {
     struct release *release;
     struct stalled stalled;
     uint64_t start_ns;               /* CLOCK_MONOTONIC at t = 0 */
+    uint64_t released_ns;            /* all up to this t has been written */
     uint64_t looked_ns;              /* t of the last look at the open I/Os */
     uint32_t look;                   /* its number */
     uint64_t floor_ns;               /* while looking: the oldest open I/O that holds others back */
@@ -48,8 +49,10 @@ struct recorder {
     uint64_t open_count;             /* while looking */
     uint64_t lost[TAPE_STREAMS_MAX]; /* as the source has said, and told to the tape */
     uint64_t lost_total, taken;
-    uint64_t unended;      /* events without an end */
-    uint64_t unattributed; /* known at the end */
+    uint64_t unended;          /* events without an end */
+    uint64_t of_earlier;       /* completions of I/Os that are in tapes before this one */
+    uint64_t records_before;   /* in those */
+    struct source_counts told; /* to the tape */
 };
 
 static uint64_t now_ns(const struct recorder *r)
@@ -125,6 +128,10 @@ static int end_stall(struct recorder *r, struct stall *s, const struct captured 
         return 0;
     case STALL_WRITTEN:
         status = write_late(r, s, c, e);
+        stalled_drop(&r->stalled, s);
+        break;
+    case STALL_EARLIER:
+        r->of_earlier++;
         stalled_drop(&r->stalled, s);
     }
     return status;
@@ -231,6 +238,8 @@ static int look(struct recorder *r, struct err *e)
     if (r->outlet.streams)
         streams_tick(r->outlet.streams);
     status = release_until(r->release, r->floor_ns, &tape, e);
+    if (r->floor_ns > r->released_ns)
+        r->released_ns = r->floor_ns;
     forget_gone(r);
     take_lost(r);
     return status;
@@ -266,11 +275,12 @@ struct recorder_status recorder_status(const struct recorder *r)
 {
     const struct outlet *o = &r->outlet;
     return (struct recorder_status){.elapsed_ns = now_ns(r),
-            .records = tape_writer_records(o->w) + release_waiting(r->release),
+            .records = r->records_before + tape_writer_records(o->w) + release_waiting(r->release),
             .bytes = o->bytes,
             .lost = r->lost_total,
             .open = o->open,
-            .unattributed = r->unattributed,
+            .unattributed = r->told.unattributed,
+            .released_ns = r->released_ns,
             .tape_bytes = tape_writer_bytes(o->w),
             .finished_bytes = finished_bytes(r)};
 }
@@ -334,24 +344,57 @@ static int drain_last(struct recorder *r, struct err *e)
     return status < 0 ? status : 0;
 }
 
+/* Those that the tapes before this one have not been told. */
 static void write_counts(struct recorder *r)
 {
-    struct source_counts c = r->ops->counts(r->source);
-    r->unattributed = c.unattributed;
+    struct source_counts c = r->ops->counts(r->source), *told = &r->told;
     const struct {
         const char *name;
         uint64_t count;
-    } all[] = {{"unmatched_completions", c.unmatched}, {"other_operations", c.other_ops},
-            {"nonblocking_retries", c.retried}, {"requests_too_long", c.unwalked},
-            {"missed_completions", r->unended + c.missed_completions}, {"unattributed", c.unattributed},
-            {"unfollowed_processes", c.unfollowed}};
+    } all[] = {{"unmatched_completions", c.unmatched - told->unmatched},
+            {"other_operations", c.other_ops - told->other_ops},
+            {"nonblocking_retries", c.retried - told->retried},
+            {"requests_too_long", c.unwalked - told->unwalked},
+            {"missed_completions", r->unended + c.missed_completions - told->missed_completions},
+            {"unattributed", c.unattributed - told->unattributed},
+            {"unfollowed_processes", c.unfollowed - told->unfollowed},
+            {"completions_of_earlier_parts", r->of_earlier}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].count)
             tape_writer_count(r->outlet.w, all[i].name, all[i].count);
-    if (c.missed_arrivals)
-        count_lost(r, UINT32_MAX, c.missed_arrivals);
+    if (c.missed_arrivals > told->missed_arrivals)
+        count_lost(r, UINT32_MAX, c.missed_arrivals - told->missed_arrivals);
     if (r->outlet.streams)
         streams_counts(r->outlet.streams, r->outlet.w);
+    *told = c;
+    r->unended = r->of_earlier = 0;
+}
+
+/* ---- the next tape ---- */
+
+/* What has been written without its end stays so. */
+static void leave_stalled(struct recorder *r)
+{
+    for (size_t i = 0; i < r->stalled.room; i++)
+        if (r->stalled.slots[i].used && r->stalled.slots[i].state == STALL_WRITTEN)
+            r->stalled.slots[i].state = STALL_EARLIER;
+}
+
+int recorder_cut(struct recorder *r, uint64_t *cut_ns, struct err *e)
+{
+    int status = look(r, e);
+    if (status < 0)
+        return status;
+    write_counts(r);
+    leave_stalled(r);
+    *cut_ns = r->released_ns;
+    return 0;
+}
+
+void recorder_continue(struct recorder *r, uint64_t cut_ns, struct tape_writer *next)
+{
+    r->records_before += tape_writer_records(r->outlet.w);
+    outlet_continue(&r->outlet, cut_ns, next);
 }
 
 int recorder_finish(struct recorder *r, uint64_t *elapsed_ns, struct err *e)

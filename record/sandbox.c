@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/fiemap.h>
 #include <linux/landlock.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -47,7 +49,7 @@ static int allow_below(int rules, const char *path, uint64_t access, struct err 
     return 0;
 }
 
-static int confine(const char *directory, struct err *e)
+static int confine(const char *directory, bool reads_proc, struct err *e)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi < 1)
@@ -58,6 +60,8 @@ static int confine(const char *directory, struct err *e)
     if (rules < 0)
         return err_sys(e, errno, "cannot confine the recorder");
     int status = allow_below(rules, directory, FS_READ | FS_WRITE | (later & FS_TRUNCATE), e);
+    if (status == 0 && reads_proc)
+        status = allow_below(rules, "/proc", FS_READ, e);
     if (status == 0 && SANITIZED)
         status = allow_below(rules, "/", FS_READ, e);
     if (status == 0 && syscall(SYS_landlock_restrict_self, rules, 0) != 0)
@@ -74,26 +78,26 @@ static const int always[] = {
         SCMP_SYS(openat), SCMP_SYS(stat), SCMP_SYS(fstat), SCMP_SYS(lstat), SCMP_SYS(newfstatat),
         SCMP_SYS(statx), SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(fsync),
         SCMP_SYS(fdatasync), SCMP_SYS(ftruncate), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
-        SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(getdents64), SCMP_SYS(fcntl), SCMP_SYS(fadvise64),
-        SCMP_SYS(getcwd),
+        SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(getdents64), SCMP_SYS(fcntl), SCMP_SYS(flock),
+        SCMP_SYS(fadvise64), SCMP_SYS(getcwd),
         /* memory, but nothing that can be executed */
         SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk),
         /* time, sleep, signals, threads that are there */
         SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(clock_nanosleep),
         SCMP_SYS(nanosleep), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(restart_syscall),
-        SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack),
-        SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(membarrier),
-        SCMP_SYS(rseq), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getrandom), SCMP_SYS(sysinfo),
-        SCMP_SYS(exit), SCMP_SYS(exit_group),
+        SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigtimedwait), SCMP_SYS(rt_sigreturn),
+        SCMP_SYS(sigaltstack), SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity),
+        SCMP_SYS(membarrier), SCMP_SYS(rseq), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getrandom),
+        SCMP_SYS(sysinfo), SCMP_SYS(exit), SCMP_SYS(exit_group),
         /* packets that the kernel dropped, and what libpcap does when it closes */
         SCMP_SYS(getsockopt), SCMP_SYS(setsockopt), SCMP_SYS(recvfrom), SCMP_SYS(recvmsg)};
 
-static const int sanitized[] = {SCMP_SYS(clone), SCMP_SYS(clone3), SCMP_SYS(ptrace), SCMP_SYS(prctl),
-        SCMP_SYS(wait4), SCMP_SYS(process_vm_readv), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
-        SCMP_SYS(getrlimit), SCMP_SYS(setrlimit), SCMP_SYS(prlimit64), SCMP_SYS(pipe), SCMP_SYS(pipe2),
-        SCMP_SYS(arch_prctl), SCMP_SYS(tgkill), SCMP_SYS(tkill), SCMP_SYS(kill), SCMP_SYS(getppid),
-        SCMP_SYS(uname), SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(set_robust_list), SCMP_SYS(getuid),
-        SCMP_SYS(geteuid), SCMP_SYS(ioctl)};
+static const int sanitized[] = {SCMP_SYS(clone), SCMP_SYS(clone3), SCMP_SYS(getdents), SCMP_SYS(ptrace),
+        SCMP_SYS(prctl), SCMP_SYS(wait4), SCMP_SYS(process_vm_readv), SCMP_SYS(readlink),
+        SCMP_SYS(readlinkat), SCMP_SYS(getrlimit), SCMP_SYS(setrlimit), SCMP_SYS(prlimit64), SCMP_SYS(pipe),
+        SCMP_SYS(pipe2), SCMP_SYS(arch_prctl), SCMP_SYS(tgkill), SCMP_SYS(tkill), SCMP_SYS(kill),
+        SCMP_SYS(getppid), SCMP_SYS(uname), SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(set_robust_list),
+        SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(ioctl)};
 
 /* A system call that this architecture has not is none that it could make. */
 static int allow(scmp_filter_ctx f, const int *calls, size_t count)
@@ -108,10 +112,11 @@ static int allow(scmp_filter_ctx f, const int *calls, size_t count)
 static int allow_bounded(scmp_filter_ctx f, pid_t command)
 {
     const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-                              is_child = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)command),
-                              is_self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()),
-                              width = SCMP_A1(SCMP_CMP_EQ, TIOCGWINSZ),
-                              terminal = SCMP_A1(SCMP_CMP_EQ, 0x5401);
+                              is_child = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)command, 0),
+                              is_self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0),
+                              width = SCMP_A1(SCMP_CMP_EQ, TIOCGWINSZ, 0),
+                              map = SCMP_A1(SCMP_CMP_EQ, FS_IOC_FIEMAP, 0),
+                              terminal = SCMP_A1(SCMP_CMP_EQ, 0x5401, 0);
     int status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, no_code);
     if (status == 0)
         status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_code);
@@ -119,6 +124,8 @@ static int allow_bounded(scmp_filter_ctx f, pid_t command)
         status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, width);
     if (status == 0)
         status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, terminal); /* TCGETS: isatty() */
+    if (status == 0)
+        status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, map);
     if (status == 0)
         status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, is_self); /* abort() */
     if (status == 0 && command > 0)
@@ -151,10 +158,10 @@ static int filter_calls(pid_t command, struct err *e)
     return status == 0 ? 0 : err_sys(e, -status, "cannot filter system calls");
 }
 
-int sandbox_enter(const char *directory, pid_t command, struct err *e)
+int sandbox_enter(const char *directory, pid_t command, bool reads_proc, struct err *e)
 {
     if (SANITIZED)
         prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    int status = confine(directory, e);
+    int status = confine(directory, reads_proc, e);
     return status < 0 ? status : filter_calls(command, e);
 }

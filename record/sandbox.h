@@ -13,11 +13,13 @@
 #ifndef IOTAPE_SANDBOX_H
 #define IOTAPE_SANDBOX_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "formats/base/err.h"
 
-/* `directory`: where files are written. `command`: a child that may be signalled and waited for; 0: none. */
-int sandbox_enter(const char *directory, pid_t command, struct err *e);
+/* `directory`: where files are written. `command`: a child that may be signalled and waited for; 0: none.
+ * `reads_proc`: /proc may be read, as far as this user may. */
+int sandbox_enter(const char *directory, pid_t command, bool reads_proc, struct err *e);
 
 #endif

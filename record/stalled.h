@@ -17,7 +17,12 @@
 #include "record/outlet.h"
 #include "record/source.h"
 
-enum stall_state { STALL_NOTED, STALL_WAITING /* put to be written */, STALL_WRITTEN };
+enum stall_state {
+    STALL_NOTED,
+    STALL_WAITING /* put to be written */,
+    STALL_WRITTEN,
+    STALL_EARLIER /* written to a tape that is finished */
+};
 
 struct stall {
     struct captured io;

@@ -83,6 +83,11 @@ size_t streams_count(const struct streams *s)
     return s->count;
 }
 
+bool streams_any_files(const struct streams *s)
+{
+    return s->owners.file_count > 0;
+}
+
 const struct source_target *streams_targets(const struct streams *s, size_t *count)
 {
     *count = s->target_count;
@@ -343,7 +348,7 @@ uint32_t streams_lost_of(const struct streams *s, uint32_t target)
     return id;
 }
 
-void streams_counts(const struct streams *s, struct tape_writer *w)
+void streams_counts(struct streams *s, struct tape_writer *w)
 {
     if (s->flushes_unsure)
         tape_writer_count(w, "flushes_of_one_of_several_files", s->flushes_unsure);
@@ -351,4 +356,5 @@ void streams_counts(const struct streams *s, struct tape_writer *w)
         tape_writer_count(w, "flushes_of_other_files", s->flushes_of_none);
     if (s->places_unknown)
         tape_writer_count(w, "writes_to_places_not_known_yet", s->places_unknown);
+    s->flushes_unsure = s->flushes_of_none = s->places_unknown = 0;
 }

@@ -44,10 +44,14 @@ int streams_add(struct streams *s, const struct stream_spec *spec, struct err *e
 
 size_t streams_count(const struct streams *s);
 
+/* Whether files are among them: then processes are looked at in /proc while it records. */
+bool streams_any_files(const struct streams *s);
+
 /* The devices to capture: a disk, or what is below a file; each once. */
 const struct source_target *streams_targets(const struct streams *s, size_t *count);
 
-/* Tells the tape of the streams, and that t = 0 is `start_ns` of CLOCK_MONOTONIC. `w` is borrowed. */
+/* Tells a tape of the streams, and that t = 0 of the recording is `start_ns` of CLOCK_MONOTONIC. `w` is
+ * borrowed. */
 int streams_begin(struct streams *s, uint64_t start_ns, struct tape_writer *w, struct err *e);
 
 /* To be called soon after an I/O has ended, in any order: sees who sent a flush before it is gone. */
@@ -65,7 +69,7 @@ int streams_route(struct streams *s, const struct captured *c, const struct piec
  * several's or nobody's. */
 uint32_t streams_lost_of(const struct streams *s, uint32_t target);
 
-/* Adds to the tape's counts what could not be put to a file for certain. */
-void streams_counts(const struct streams *s, struct tape_writer *w);
+/* Adds to the tape's counts what could not be put to a file for certain, since the last call. */
+void streams_counts(struct streams *s, struct tape_writer *w);
 
 #endif

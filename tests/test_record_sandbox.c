@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static int in_sandbox(int (*act)(void))
     pid_t pid = fork();
     if (pid == 0) {
         struct err e = {0};
-        if (sandbox_enter(folder, 0, &e) < 0)
+        if (sandbox_enter(folder, 0, false, &e) < 0)
             _exit(127);
         _exit(act());
     }

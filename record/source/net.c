@@ -21,6 +21,7 @@
 struct interface {
     char *name, *filter; /* owned; filter NULL: none */
     struct net_pcap *pcap;
+    struct tape_stream described;
     uint32_t stream;
     uint64_t dropped;
 };
@@ -33,6 +34,7 @@ struct net_source {
     struct net_assembler *assembler;
     struct sorter *sorter;
     uint64_t start_ns, packets, dropped, late;
+    uint64_t base_ns;  /* t at which the tape begins that is written */
     uint64_t taken_ns; /* all up to this t has left the sorter */
     int64_t ahead_ns;  /* CLOCK_MONOTONIC less CLOCK_REALTIME */
     uint64_t error_ns; /* largest of the conversions so far */
@@ -76,6 +78,23 @@ static int interface_open(struct interface *f, const char *spec, struct err *e)
     return net_pcap_open_interface(&f->pcap, f->name, f->filter, e);
 }
 
+/* Filters name addresses: a tape tells them with the other names only. */
+static int describe(struct interface *f, bool keep_names, struct err *e)
+{
+    struct tape_stream *t = &f->described;
+    char text[64];
+    static const char *const files[] = {"mtu", "speed", "operstate"};
+    t->kind = TAPE_STREAM_NET;
+    t->name = strdup(f->name);
+    int r = t->name ? 0 : err_sys(e, ENOMEM, "cannot begin to record");
+    for (size_t i = 0; !r && i < sizeof files / sizeof *files; i++)
+        if (sys_text(text, sizeof text, "/sys/class/net/%s/%s", f->name, files[i]))
+            r = facts_set(&t->device, e, files[i], "%s", text);
+    if (!r && f->filter)
+        r = facts_set(&t->device, e, "filter", "%s", keep_names ? f->filter : "yes");
+    return r;
+}
+
 int net_source_open(struct net_source **out, const char *const *specs, size_t count,
         const struct net_assembler_options *options, struct err *e)
 {
@@ -87,6 +106,8 @@ int net_source_open(struct net_source **out, const char *const *specs, size_t co
     for (size_t i = 0; !r && i < count; i++) {
         s->count = i + 1;
         r = interface_open(&s->list[i], specs[i], e);
+        if (!r)
+            r = describe(&s->list[i], options->keep_names, e);
         for (size_t k = 0; !r && k < i; k++)
             if (strcmp(s->list[k].name, s->list[i].name) == 0)
                 r = err_set(e, EINVAL, "interface '%s' is named twice", s->list[i].name);
@@ -107,6 +128,7 @@ void net_source_close(struct net_source *s)
         return;
     for (size_t i = 0; s->list && i < s->count; i++) {
         net_pcap_close(s->list[i].pcap);
+        tape_stream_release(&s->list[i].described);
         free(s->list[i].name);
         free(s->list[i].filter);
     }
@@ -116,34 +138,19 @@ void net_source_close(struct net_source *s)
     free(s);
 }
 
-/* Filters name addresses: a tape tells them with the other names only. */
-static int describe(
-        const struct net_source *s, const struct interface *f, struct tape_stream *t, struct err *e)
+static int begin_tape(struct net_source *s, struct tape_writer *w, struct err *e)
 {
-    char text[64];
-    int r = 0;
-    static const char *const files[] = {"mtu", "speed", "operstate"};
-    for (size_t i = 0; !r && i < sizeof files / sizeof *files; i++)
-        if (sys_text(text, sizeof text, "/sys/class/net/%s/%s", f->name, files[i]))
-            r = facts_set(&t->device, e, files[i], "%s", text);
-    if (!r && f->filter)
-        r = facts_set(&t->device, e, "filter", "%s", s->options->keep_names ? f->filter : "yes");
+    int r = net_assembler_open(&s->assembler, s->options, w, e);
+    s->w = w;
+    for (size_t i = 0; !r && i < s->count; i++)
+        r = tape_writer_stream(w, &s->list[i].described, &s->list[i].stream, e);
     return r;
 }
 
 int net_source_begin(struct net_source *s, uint64_t start_ns, struct tape_writer *w, struct err *e)
 {
-    int r = net_assembler_open(&s->assembler, s->options, w, e);
     s->start_ns = start_ns;
-    s->w = w;
-    for (size_t i = 0; !r && i < s->count; i++) {
-        struct tape_stream CLEANUP(tape_stream_release) t = {.kind = TAPE_STREAM_NET};
-        t.name = strdup(s->list[i].name);
-        r = t.name ? describe(s, &s->list[i], &t, e) : err_sys(e, ENOMEM, "cannot begin to record");
-        if (!r)
-            r = tape_writer_stream(w, &t, &s->list[i].stream, e);
-    }
-    return r;
+    return begin_tape(s, w, e);
 }
 
 /* ---- packets ---- */
@@ -154,7 +161,9 @@ static int leave(struct net_source *s, struct err *e)
     if (!p)
         return 0;
     s->taken_ns = p->t_ns;
-    int r = net_assembler_take(s->assembler, p, e);
+    struct net_packet mine = *p;
+    mine.t_ns -= s->base_ns;
+    int r = net_assembler_take(s->assembler, &mine, e);
     return r < 0 ? r : 1;
 }
 
@@ -213,7 +222,8 @@ static int release(struct net_source *s, uint64_t until_ns, struct err *e)
     while (!r && sorter_earliest(s->sorter, &next_ns) && next_ns < until_ns)
         r = leave(s, e) < 0 ? -1 : 0;
     s->taken_ns = until_ns > s->taken_ns ? until_ns : s->taken_ns;
-    return r < 0 ? -e->code : net_assembler_advance(s->assembler, until_ns, e);
+    return r < 0 ? -e->code
+                 : net_assembler_advance(s->assembler, until_ns > s->base_ns ? until_ns - s->base_ns : 0, e);
 }
 
 int net_source_step(struct net_source *s, struct err *e)
@@ -222,6 +232,18 @@ int net_source_step(struct net_source *s, struct err *e)
     uint64_t now_ns = (uint64_t)clock_ns(CLOCK_MONOTONIC) - s->start_ns;
     int r = drain(s, e);
     return r < 0 ? r : release(s, now_ns > MARGIN_NS ? now_ns - MARGIN_NS : 0, e);
+}
+
+/* What is written of this tape is all of it. */
+static int end_tape(struct net_source *s, uint64_t end_ns, struct err *e)
+{
+    int r = net_assembler_finish(s->assembler, (end_ns > s->taken_ns ? end_ns : s->taken_ns) - s->base_ns, e);
+    if (!r)
+        tape_writer_count(s->w, "net_clock_error_ns", s->error_ns);
+    if (!r && s->late)
+        tape_writer_count(s->w, "late_packets", s->late);
+    s->late = 0;
+    return r;
 }
 
 /* The kernel hands a block of packets over when it is full or 10 ms old: the last one is waited for. */
@@ -233,13 +255,23 @@ int net_source_finish(struct net_source *s, uint64_t end_ns, struct err *e)
     int r = drain(s, e);
     if (!r)
         r = release(s, end_ns, e);
+    return r ? r : end_tape(s, end_ns, e);
+}
+
+int net_source_cut(
+        struct net_source *s, uint64_t *cut_ns, uint64_t *end_ns, struct tape_writer *next, struct err *e)
+{
+    if (!*cut_ns)
+        *cut_ns = s->taken_ns;
+    int r = release(s, *cut_ns, e);
     if (!r)
-        r = net_assembler_finish(s->assembler, end_ns > s->taken_ns ? end_ns : s->taken_ns, e);
-    if (!r)
-        tape_writer_count(s->w, "net_clock_error_ns", s->error_ns);
-    if (!r && s->late)
-        tape_writer_count(s->w, "late_packets", s->late);
-    return r;
+        r = end_tape(s, *cut_ns, e);
+    if (r < 0)
+        return r;
+    *end_ns = s->taken_ns;
+    net_assembler_close(take_ptr(s->assembler));
+    s->base_ns = *cut_ns;
+    return begin_tape(s, next, e);
 }
 
 uint64_t net_source_packets(const struct net_source *s)

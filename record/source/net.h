@@ -35,6 +35,13 @@ int net_source_step(struct net_source *s, struct err *e);
 /* Takes what came up to `end_ns` since the start, and writes all. */
 int net_source_finish(struct net_source *s, uint64_t end_ns, struct err *e);
 
+/* Ends the tape and goes on with `next`, whose t = 0 is *cut_ns since the start (0: what has been written up
+ * to now, which then is stored there). Conversations that are under way are cut, and begin again in `next` as
+ * those that a recording meets under way. *end_ns, not below *cut_ns: what the tape goes up to; `next` begins
+ * with what came after that. */
+int net_source_cut(
+        struct net_source *s, uint64_t *cut_ns, uint64_t *end_ns, struct tape_writer *next, struct err *e);
+
 /* Packets taken, and those that the kernel dropped. */
 uint64_t net_source_packets(const struct net_source *s);
 uint64_t net_source_dropped(const struct net_source *s);
