@@ -78,9 +78,13 @@ int rotation_next(struct rotation *r, const struct rotation_tape *t, uint64_t el
     r->part_ns = cut_ns;
     if (status == 0)
         status = tape_writer_finish(*t->w, "rotation", (end_ns > cut_ns ? end_ns : cut_ns) - before_ns, e);
+    if (status < 0) { /* nothing is in the next one yet */
+        tape_writer_close(next, true);
+        return status;
+    }
     tape_writer_close(*t->w, false);
     *t->w = next;
-    return status < 0 ? status : parts_finished(&r->parts, finished, e);
+    return parts_finished(&r->parts, finished, e);
 }
 
 /* ---- saving ---- */
