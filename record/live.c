@@ -147,6 +147,7 @@ static int open_source(struct live *l, struct err *e)
     const struct options *o = l->o;
     l->config = (struct source_config){.open_max = o->open_max ? (uint32_t)o->open_max : OPEN_MAX_DEFAULT,
             .filter = &l->whose.filter,
+            .memory_bytes = o->memory_bytes,
             .keep_names = o->keep_names,
             .verbose = o->verbose};
     l->config.targets = streams_targets(l->streams, &l->config.target_count);

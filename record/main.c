@@ -17,6 +17,7 @@
 #define OPEN_MAX_LIMIT    (1 << 20) /* 64 MiB in the kernel */
 #define INTERFACES_MAX    64        /* as many MiB each in the kernel */
 #define SIZE_BUCKET_LIMIT (1 << 30)
+#define MEMORY_MIN        (8 << 20)
 #define PARTS_MAX         100000
 #define PART_MIN          65536 /* less would be full by what it says of itself */
 
@@ -155,6 +156,11 @@ static const struct opt opts[] = {
                 "store the names of processes and the addresses of hosts, not pseudonyms", NULL, NULL},
         {"open-max", 0, OPT_U64, AT(open_max), "N",
                 "places for I/Os in flight; up to a sixteenth of them taken, none is lost (default: 65536)",
+                NULL, NULL},
+        {"memory", 0, OPT_SIZE, AT(memory_bytes), "SIZE",
+                "memory for I/Os that wait to be written, here and in the kernel; what finds no room is "
+                "counted as "
+                "lost (default: 96Mi; --net takes 64Mi more for each IFACE)",
                 NULL, NULL},
         {"import", 0, OPT_CALL, 0, "FILE...",
                 "make a tape of foreign traces, or of a part of a tape, instead; \"-\" is standard input",
@@ -350,6 +356,8 @@ static int check(const struct options *o, struct err *e)
         return err_set(e, EINVAL, "--cgroup and --pid go with --disk and --file only");
     if ((o->cgroups.count || o->pids.count) && o->source != &source_bpf)
         return err_set(e, EINVAL, "--cgroup and --pid go with --source bpf only");
+    if (o->memory_bytes && o->memory_bytes < MEMORY_MIN)
+        return err_set(e, EINVAL, "--memory: at least %d MiB", MEMORY_MIN >> 20);
     if (o->rotate && (o->is_import || o->max_bytes < PART_MIN || o->rotate > PARTS_MAX))
         return err_set(e, EINVAL,
                 "--rotate takes up to %d parts, and goes with a --max-size of 64 KiB or more", PARTS_MAX);

@@ -29,6 +29,7 @@ struct options {
     const char *user; /* whom root becomes; NULL: by the output's folder */
     bool keep_privileges;
     uint64_t from_ns, for_ns, max_bytes, open_max;
+    uint64_t memory_bytes;    /* for I/Os that wait; 0: as always */
     uint64_t rotate, save_ns; /* parts that are kept, 0: one tape; what SIGUSR1 saves, 0: all of them */
     uint64_t pause_ns, size_bucket_bytes; /* of conversations; 0: as always, not at all */
     bool keep_names, verbose, is_import;

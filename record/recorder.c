@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Memory: what waits is bounded by what can arrive between two looks at the open I/Os. Looks are a second
- * apart, and follow at once where more than LOOK_WAITING I/Os wait. An open I/O holds back all that
- * arrived after it, for STALL_NS at most, and where more than CROWDED I/Os wait for MARGIN_NS at most. So
- * about CROWDED plus what arrives in two steps and the margin can wait: at 1,000,000 I/Os a second 400,000,
- * of 88 bytes.
+ * apart, and follow at once where more than a quarter of waiting_max I/Os wait. An open I/O holds back all
+ * that arrived after it, for STALL_NS at most, and where more than half of waiting_max wait for MARGIN_NS at
+ * most. So about that half plus what arrives in two steps and the margin can wait: at 1,000,000 I/Os a second
+ * 400,000, of 128 bytes. What finds no room is counted as lost.
  */
 #include "record/recorder.h"
 
@@ -19,10 +19,10 @@
 #include "record/release.h"
 #include "record/stalled.h"
 
-#define LOOK_NS      NS_PER_S
-#define LOOK_WAITING 131072
-#define CROWDED      262144
-#define STALL_NS     (2 * NS_PER_S)
+#define LOOK_NS NS_PER_S
+/* What an I/O takes that waits: struct captured, and its key twice while they are sorted (release.c). */
+#define WAITING_BYTES 128
+#define STALL_NS      (2 * NS_PER_S)
 /* A program in the kernel takes the time first and enters the bio into the map then; in between, its CPU may
  * be taken away, in a virtual machine for long. What is younger than this is not released. */
 #define MARGIN_NS (100 * NS_PER_MS)
@@ -40,6 +40,7 @@ struct recorder {
     struct outlet outlet;
     struct release *release;
     struct stalled stalled;
+    size_t waiting_max;
     uint64_t start_ns;               /* CLOCK_MONOTONIC at t = 0 */
     uint64_t released_ns;            /* all up to this t has been written */
     uint64_t looked_ns;              /* t of the last look at the open I/Os */
@@ -74,7 +75,11 @@ int recorder_open(struct recorder **out, const struct source_ops *ops, struct so
     r->config = config;
     r->outlet = (struct outlet){.ops = ops, .source = source, .config = config, .streams = streams, .w = w};
     r->start_ns = start_ns;
+    uint64_t memory_bytes = config->memory_bytes ? config->memory_bytes : SOURCE_MEMORY_BYTES;
+    r->waiting_max = memory_bytes / 3 * 2 / WAITING_BYTES;
     int status = release_open(&r->release, e);
+    if (status == 0)
+        release_limit(r->release, r->waiting_max);
     if (status < 0) {
         recorder_close(r);
         return status;
@@ -226,7 +231,7 @@ static int look(struct recorder *r, struct err *e)
     const struct source_sink open = {take_open, r}, done = {take_done, r}, tape = {write_record, r};
     r->looked_ns = now_ns(r);
     r->floor_ns = r->looked_ns > MARGIN_NS ? r->looked_ns - MARGIN_NS : 0;
-    r->stall_ns = release_waiting(r->release) > CROWDED ? MARGIN_NS : STALL_NS;
+    r->stall_ns = release_waiting(r->release) > r->waiting_max / 2 ? MARGIN_NS : STALL_NS;
     r->open_count = 0;
     r->look++;
     int status = r->ops->in_flight(r->source, &open, e);
@@ -253,7 +258,7 @@ int recorder_step(struct recorder *r, uint64_t *pause_ns, struct err *e)
     if (status < 0)
         return status;
     *pause_ns = r->taken - before > STEP_BUSY ? STEP_BUSY_NS : STEP_NS;
-    if (now_ns(r) - r->looked_ns >= LOOK_NS || release_waiting(r->release) > LOOK_WAITING)
+    if (now_ns(r) - r->looked_ns >= LOOK_NS || release_waiting(r->release) > r->waiting_max / 4)
         return look(r, e);
     return 0;
 }

@@ -19,14 +19,22 @@ struct key {
 struct release {
     struct captured *waiting;
     struct key *keys, *spare; /* as many as `room` */
-    size_t count, room;
+    size_t count, room, max;
     uint64_t watermark_ns;
 };
 
 int release_open(struct release **r, struct err *e)
 {
     *r = calloc(1, sizeof **r);
-    return *r ? 0 : err_sys(e, ENOMEM, "cannot begin to record");
+    if (!*r)
+        return err_sys(e, ENOMEM, "cannot begin to record");
+    (*r)->max = SIZE_MAX;
+    return 0;
+}
+
+void release_limit(struct release *r, size_t max)
+{
+    r->max = max;
 }
 
 void release_close(struct release *r)
@@ -53,6 +61,7 @@ static int make_room(struct release *r, struct err *e)
     if (r->count < r->room)
         return 0;
     size_t room = r->room ? r->room + r->room / 2 : FIRST_ROOM;
+    room = room < r->max ? room : r->max;
     if (grow((void **)&r->waiting, room, sizeof *r->waiting) ||
             grow((void **)&r->keys, room, sizeof *r->keys) ||
             grow((void **)&r->spare, room, sizeof *r->spare))
@@ -63,7 +72,7 @@ static int make_room(struct release *r, struct err *e)
 
 int release_put(struct release *r, const struct captured *c, struct err *e)
 {
-    if (c->r.t_ns < r->watermark_ns)
+    if (c->r.t_ns < r->watermark_ns || r->count >= r->max)
         return 0;
     int status = make_room(r, e);
     if (status < 0)

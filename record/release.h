@@ -15,10 +15,12 @@
 struct release;
 
 int release_open(struct release **r, struct err *e);
+/* No more than `max` I/Os wait at once; without this as many as there is memory for. */
+void release_limit(struct release *r, size_t max);
 void release_close(struct release *r); /* NULL is allowed */
 
-/* Takes a copy of `c`. 1; or 0 where it is older than the last watermark and can only be counted as lost;
- * or -ENOMEM. */
+/* Takes a copy of `c`. 1; or 0 where it is older than the last watermark, or finds no room, and can only be
+ * counted as lost; or -ENOMEM. */
 int release_put(struct release *r, const struct captured *c, struct err *e);
 
 /* Passes on what arrived before `watermark_ns`, in the order of arrival (that of putting where times are

@@ -38,13 +38,16 @@ struct source_filter {
     size_t charged_count, task_count;
 };
 
+#define SOURCE_MEMORY_BYTES (UINT64_C(96) << 20)
+
 struct source_config {
     const struct source_target *targets; /* must outlive the source */
     size_t target_count;
     const struct source_filter *filter; /* likewise; NULL: everybody's */
-    uint32_t open_max; /* places for I/Os that are open at once; those without one are lost */
-    bool keep_names;   /* learn the names of processes */
-    bool verbose;      /* let libraries talk on standard error */
+    uint64_t memory_bytes; /* for what waits: 1/6 of it in the source, 2/3 where it is sorted; 0: 96 MiB */
+    uint32_t open_max;     /* places for I/Os that are open at once; those without one are lost */
+    bool keep_names;       /* learn the names of processes */
+    bool verbose;          /* let libraries talk on standard error */
 };
 
 /* An I/O as it was seen. */

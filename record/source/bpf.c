@@ -28,15 +28,16 @@
 
 #include "record/source/block.skel.h"
 
-#define RING_EVENTS 262144 /* of all rings together, 16 MiB: half a second of 500,000 I/Os a second */
-#define OPEN_MIN    1024
+#define RING_MIN 16384
+#define RING_MAX (1 << 24)
+#define OPEN_MIN 1024
 
 struct source {
     struct block_bpf *skel;
     struct ring rings[BLOCK_RINGS_MAX];
-    const struct block_open *open;  /* the table, mapped */
-    const struct block_name *names; /* likewise */
-    uint32_t ring_count, open_count;
+    const struct block_open *open;                /* the table, mapped */
+    const struct block_name *names;               /* likewise */
+    uint32_t ring_count, ring_events, open_count; /* ring_events: of all rings together */
     const struct source_target *targets;
     size_t target_count;
     uint64_t start_ns;
@@ -106,9 +107,14 @@ static void configure_targets(struct block_bpf *skel, const struct source_config
         bpf_map__set_max_entries(skel->maps.names, 1);
 }
 
-/* The sizes of table and rings: powers of two. */
-static void configure_sizes(struct source *s, uint32_t open_max)
+/* The sizes of table and rings: powers of two. As always the rings take 16 MiB: half a second of 500,000 I/Os
+ * a second. */
+static void configure_sizes(struct source *s, uint32_t open_max, uint64_t memory_bytes)
 {
+    uint64_t events = (memory_bytes ? memory_bytes : SOURCE_MEMORY_BYTES) / 6 / sizeof(struct block_event);
+    s->ring_events = RING_MIN;
+    while (s->ring_events < RING_MAX && s->ring_events * 2 <= events)
+        s->ring_events *= 2;
     int cpus = libbpf_num_possible_cpus();
     s->ring_count = 1;
     while (s->ring_count < BLOCK_RINGS_MAX && (int)s->ring_count < cpus)
@@ -117,9 +123,9 @@ static void configure_sizes(struct source *s, uint32_t open_max)
     while (s->open_count < open_max)
         s->open_count *= 2;
     s->skel->rodata->ring_count = s->ring_count;
-    s->skel->rodata->ring_events = RING_EVENTS / s->ring_count;
+    s->skel->rodata->ring_events = s->ring_events / s->ring_count;
     s->skel->rodata->open_mask = s->open_count - 1;
-    bpf_map__set_max_entries(s->skel->maps.rings, RING_EVENTS);
+    bpf_map__set_max_entries(s->skel->maps.rings, s->ring_events);
     bpf_map__set_max_entries(s->skel->maps.open_bios, s->open_count);
 }
 
@@ -150,8 +156,8 @@ static int map_memory(struct source *s, struct err *e)
     if (!events)
         return err_sys(e, errno, "cannot map the programs' memory");
     for (uint32_t i = 0; i < s->ring_count; i++)
-        s->rings[i] = (struct ring){events + (size_t)i * (RING_EVENTS / s->ring_count),
-                &s->skel->bss->ends[i], RING_EVENTS / s->ring_count};
+        s->rings[i] = (struct ring){events + (size_t)i * (s->ring_events / s->ring_count),
+                &s->skel->bss->ends[i], s->ring_events / s->ring_count};
     return 0;
 }
 
@@ -226,7 +232,7 @@ static int bpf_open(
     if (!s->skel)
         return explain(e, errno, "prepare the eBPF programs");
     configure_targets(s->skel, config);
-    configure_sizes(s, config->open_max);
+    configure_sizes(s, config->open_max, config->memory_bytes);
     bpf_filter_configure(s->skel, config->filter);
     int status = block_bpf__load(s->skel);
     if (status < 0)
