@@ -18,11 +18,13 @@ SUDO     := $(if $(filter 0,$(shell id -u)),,sudo)
 # everybody wants on a machine of theirs.
 BUILD_PACKAGES  := gcc make pkg-config clang llvm bpftool libbpf-dev libarchive-dev libmsgpack-dev libaio-dev \
 	libcsv-dev libzstd-dev libxxhash-dev libroaring-dev libblkid-dev libmd-dev libjansson-dev libnbd-dev libiscsi-dev \
-	libnfs-dev libcairo2-dev libtracefs-dev libtraceevent-dev libpcap-dev libcap-dev libseccomp-dev
+	libnfs-dev libcairo2-dev libtracefs-dev libtraceevent-dev libpcap-dev libcap-dev libseccomp-dev libvirt-dev \
+	libxml2-dev
 TEST_PACKAGES   := libcmocka-dev perl fio e2fsprogs xfsprogs util-linux procps zstd python3 python3-msgpack nbdkit libnbd-bin \
 	fuse3 kmod blktrace libiscsi-bin libxml2-utils chromium-headless-shell tcpdump tshark iperf3 \
 	redis-server curl iproute2 libcap2-bin systemd
-SERVER_PACKAGES := tgt nfs-ganesha nfs-ganesha-vfs nfs-ganesha-mem rpcbind
+SERVER_PACKAGES := tgt nfs-ganesha nfs-ganesha-vfs nfs-ganesha-mem rpcbind qemu-system-x86 qemu-utils busybox-static \
+	cpio libvirt-daemon libvirt-daemon-driver-qemu libvirt-clients
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 ALL_CPPFLAGS := -D_GNU_SOURCE -I. -I$(BUILD) $(CPPFLAGS)
@@ -30,7 +32,7 @@ ALL_CFLAGS   := -std=gnu11 $(WARN) $(CFLAGS) -pthread $(if $(SAN),-fsanitize=$(S
 ALL_LDFLAGS  := $(LDFLAGS) -pthread $(if $(SAN),-fsanitize=$(SAN))
 
 TAPE_LIBS    := -larchive -lmsgpackc -lzstd -lxxhash -lmd -lcsv -ljansson -lpcap -lm
-RECORD_LIBS  := -lbpf -ltracefs -ltraceevent -lcap -lseccomp
+RECORD_LIBS  := -lbpf -ltracefs -ltraceevent -lcap -lseccomp -lvirt -lxml2
 REPLAY_LIBS  := -laio -lblkid -lroaring -lnbd -liscsi -lnfs
 ANALYZE_LIBS := -lcairo
 
@@ -65,6 +67,7 @@ $(eval $(call program,analyze,$(ANALYZE_SRC),$(ANALYZE_LIBS)))
 
 # libtracefs includes libtraceevent's headers without their folder.
 $(BUILD)/record/source/tracefs_events.o: ALL_CPPFLAGS += -isystem /usr/include/tracefs -isystem /usr/include/traceevent
+$(BUILD)/record/guest_xml.o: ALL_CPPFLAGS += -isystem /usr/include/libxml2
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
@@ -118,11 +121,16 @@ demo: all
 
 deps: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
 deps-servers: PACKAGES = $(SERVER_PACKAGES)
+deps-servers: guest-kernel
 deps deps-servers:
 	@missing=$$(for p in $(PACKAGES); do \
 		dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
 	if [ -n "$$missing" ]; then $(SUDO) apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y --no-install-recommends $$missing; fi
+
+# Of the guests that tests run: unpacked, not installed.
+guest-kernel:
+	@$(SUDO) tests/guest/kernel /var/cache/iotape-tests/guest-kernel
 
 # Man pages come from the same tables as --help.
 VERBS := show export profile compare plot report
@@ -146,5 +154,5 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all tests check bench demo deps deps-servers man install uninstall clean
+.PHONY: all tests check bench demo deps deps-servers guest-kernel man install uninstall clean
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -19,6 +19,7 @@
 #include "formats/host.h"
 #include "record/command.h"
 #include "record/options.h"
+#include "record/plan.h"
 #include "record/privileges.h"
 #include "record/recorder.h"
 #include "record/rotation.h"
@@ -37,6 +38,7 @@ struct live {
     struct source_config config;
     struct tape_info info;
     struct streams *streams;
+    struct plan plan;
     struct tape_writer *w;
     struct recorder *recorder; /* NULL: no disks */
     struct net_assembler_options net_options;
@@ -72,27 +74,10 @@ static int find_whose(struct live *l, struct err *e)
     return status;
 }
 
-static int add_words(struct live *l, enum stream_path is, const struct words *words, struct err *e)
-{
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < words->count; i++) {
-        const char *slash = strrchr(words->list[i], '/'), *name = slash ? slash + 1 : words->list[i];
-        const struct stream_spec spec = {.is = is,
-                .path = words->list[i],
-                .name = is == STREAM_FILE && l->o->keep_names ? name : NULL};
-        status = streams_add(l->streams, &spec, e);
-    }
-    return status;
-}
-
 static int find_streams(struct live *l, struct err *e)
 {
     int status = streams_open(&l->streams, l->info.salt, l->o->output, e);
-    if (status == 0)
-        status = add_words(l, STREAM_DISK, &l->o->disks, e);
-    if (status == 0)
-        status = add_words(l, STREAM_FILE, &l->o->image_files, e);
-    return status;
+    return status ? status : plan_make(&l->plan, l->o, l->streams, e);
 }
 
 static bool any_disks(const struct live *l)
@@ -105,10 +90,10 @@ static int describe_options(struct live *l, struct err *e)
     const struct options *o = l->o;
     struct facts *f = &l->info.options;
     int status = facts_set(f, e, "source", "%s%s", any_disks(l) ? l->ops->name : "",
-            !o->interfaces.count ? ""
-            : any_disks(l)       ? " and packets"
-                                 : "packets");
-    if (status == 0 && o->interfaces.count)
+            !l->plan.net_count ? ""
+            : any_disks(l)     ? " and packets"
+                               : "packets");
+    if (status == 0 && l->plan.net_count)
         status = net_assembler_describe(&l->net_options, f, e);
     if (status == 0 && o->for_ns)
         status = facts_set(f, e, "for_ns", "%" PRIu64, o->for_ns);
@@ -123,6 +108,8 @@ static int describe_options(struct live *l, struct err *e)
     if (status == 0 && o->pids.count)
         status = facts_set(
                 f, e, "processes", "%zu%s", o->pids.count, o->children ? " and their children" : "");
+    if (status == 0)
+        status = facts_merge(f, &l->plan.notes, "", e);
     if (status == 0 && o->command && o->keep_names)
         status = facts_set(f, e, "command", "%s", o->command[0]);
     return status;
@@ -148,13 +135,14 @@ static int open_source(struct live *l, struct err *e)
     l->config = (struct source_config){.open_max = o->open_max ? (uint32_t)o->open_max : OPEN_MAX_DEFAULT,
             .filter = &l->whose.filter,
             .memory_bytes = o->memory_bytes,
+            .growing = o->vms.count > 0 && o->keep_privileges,
             .keep_names = o->keep_names,
             .verbose = o->verbose};
     l->config.targets = streams_targets(l->streams, &l->config.target_count);
     l->start_ns = clock_ns(CLOCK_MONOTONIC);
-    int status = o->interfaces.count ? net_source_open(&l->net, o->interfaces.list, o->interfaces.count,
-                                               &l->net_options, e)
-                                     : 0;
+    int status = l->plan.net_count
+                         ? net_source_open(&l->net, l->plan.nets, l->plan.net_count, &l->net_options, e)
+                         : 0;
     if (status == 0 && any_disks(l))
         status = l->ops->open(&l->source, &l->config, &l->start_ns, e);
     if (status < 0)
@@ -249,7 +237,15 @@ static const char *ended(struct live *l)
         return "duration";
     if (o->max_bytes && !o->rotate && s.finished_bytes >= o->max_bytes)
         return "size";
+    if (plan_left(&l->plan))
+        return "guest left";
     return NULL;
+}
+
+static int follow_guests(struct live *l, struct err *e)
+{
+    const struct plan_recording r = {l->ops, l->source, &l->config, l->w, l->start_ns};
+    return plan_follow(&l->plan, &r, e);
 }
 
 /* Sleeps, or until a signal. */
@@ -295,6 +291,8 @@ static int capture(struct live *l, const char **why, struct err *e)
             status = recorder_step(l->recorder, &pause_ns, e);
         if (status == 0 && l->net)
             status = net_source_step(l->net, e);
+        if (status == 0)
+            status = follow_guests(l, e);
         if (status == 0)
             status = rotate(l, e);
         if (l->net && pause_ns > NET_SOURCE_STEP_NS)
@@ -365,6 +363,7 @@ static void live_release(struct live *l, bool discard)
     net_source_close(l->net);
     tape_writer_close(l->w, discard);
     command_release(&l->command);
+    plan_release(&l->plan);
     streams_close(l->streams);
     tape_info_release(&l->info);
     whose_release(&l->whose);
@@ -378,11 +377,13 @@ static int begin(struct live *l, struct err *e)
     if (status == 0)
         status = describe(l, e);
     if (status == 0)
-        status = privileges_check(any_disks(l) && l->ops == &source_bpf, o->interfaces.count, e);
+        status = privileges_check(any_disks(l) && l->ops == &source_bpf, l->plan.net_count > 0, e);
     if (status == 0 && o->command) /* before the source: a fork with mapped rings costs more */
         status = command_start(&l->command, o->command, e);
     if (status == 0)
         status = open_source(l, e);
+    if (status == 0) /* before privileges are given up: a thread cannot be made then */
+        status = plan_watch(&l->plan, e);
     if (status == 0)
         status = give_up(l, e);
     if (status == 0)

@@ -43,6 +43,16 @@ static int add_image_file(void *values, const char *text, struct err *e)
     return add_word(&((struct options *)values)->image_files, text, e);
 }
 
+static int add_vm(void *values, const char *text, struct err *e)
+{
+    return add_word(&((struct options *)values)->vms, text, e);
+}
+
+static int add_qemu_pid(void *values, const char *text, struct err *e)
+{
+    return add_word(&((struct options *)values)->qemu_pids, text, e);
+}
+
 static int add_interface(void *values, const char *text, struct err *e)
 {
     return add_word(&((struct options *)values)->interfaces, text, e);
@@ -124,6 +134,15 @@ static const struct opt opts[] = {
         {"file", 0, OPT_CALL, 0, "PATH",
                 "record this file on a file system, such as a VM's image; may repeat, one stream each", NULL,
                 add_image_file},
+        {"vm", 0, OPT_CALL, 0, "NAME",
+                "record the disks and interfaces of this virtual machine (name or UUID), by libvirt; may "
+                "repeat",
+                NULL, add_vm},
+        {"connect", 0, OPT_STR, AT(connect), "URI", "of libvirt, for --vm (default: as virsh does)", NULL,
+                NULL},
+        {"qemu-pid", 0, OPT_CALL, 0, "PID",
+                "record the images, block devices and taps that this process has open; may repeat", NULL,
+                add_qemu_pid},
         {"net", 'n', OPT_CALL, 0, "IFACE[:FILTER]",
                 "record the conversations on this interface, those that FILTER (pcap-filter(7)) lets pass; "
                 "may repeat, one stream each",
@@ -230,6 +249,34 @@ static const char *const sections[] = {"Recording",
         "What "
         "kernel threads queue for nobody known (writeback on cgroup v1, with --pid all of it) is not "
         "recorded but counted (\"unattributed\").",
+        "Virtual machines",
+        "--vm asks libvirt (for reading only) what a running domain has: block devices and image files, with "
+        "the images below them (NAME.base1, ...), and interfaces on the host. They become streams by the "
+        "guest's "
+        "names (vda, net0); of several guests with \"vm1.\", \"vm2.\" before them, or the domains' names "
+        "with "
+        "--keep-names. How each is attached (bus, cache mode, aio, format) is in the tape. What cannot be "
+        "seen "
+        "on this host (network disks, passed-through devices, vhost-user) is said, with what to do instead. "
+        "The domain is looked at once a second: a disk that is pulled out is closed and marked with its "
+        "time; "
+        "one that is plugged in is recorded with --keep-privileges (else it cannot be opened, which is "
+        "said), what it does in its first second perhaps not; where all guests "
+        "left, or migrated away, the recording ends. --qemu-pid needs no libvirt: it takes what the process "
+        "has "
+        "open (disk0, disk1, ..., net0). Taps must be in the network namespace that iotape-record runs "
+        "in.\n\n"
+        "  libvirt         iotape-record -o web01.tape --vm web01 --for 10m\n"
+        "  plain QEMU      iotape-record -o web01.tape --qemu-pid $(pgrep -f 'qemu.*web01') --for 10m\n"
+        "  Proxmox VE      iotape-record -o web01.tape --qemu-pid $(cat /var/run/qemu-server/101.pid) --for "
+        "10m\n"
+        "  Xen by libvirt  iotape-record -o web01.tape --connect xen:///system --vm web01 --for 10m\n"
+        "  Xen by xl       iotape-record -o web01.tape --disk /dev/vg0/web01 --net vif7.0 --for 10m\n\n"
+        "In a Xen Dom0, `xl block-list web01` and `xl network-list web01` tell disks and interfaces "
+        "(vifDOMID.N); "
+        "an image file is a loop device there (losetup -a) or, with a QEMU of the guest's (qdisk), the "
+        "process "
+        "that `xenstore-read /local/domain/0/image/DOMID/qemu-pid` and ps tell: --qemu-pid.",
         "Conversations",
         "--net records who sent how many bytes to whom on a network interface (a tap, vif, bridge or a "
         "physical "
@@ -286,6 +333,7 @@ static const char *const sections[] = {"Recording",
         "is counted. Times that go back are sorted, and counted.",
         "Examples",
         "  iotape-record -o web01.tape --disk /dev/vg0/web01 --for 10m\n"
+        "  iotape-record -o web01.tape --vm web01 --for 10m\n"
         "  iotape-record -o web01.tape --disk /dev/vg0/web01 --net vnet3:'port 443' --for 10m\n"
         "  iotape-record -o fio.tape --disk /dev/loop0 -- fio job.fio\n"
         "  iotape-record -o /var/lib/iotape/web01.tape --disk /dev/vg0/web01 --rotate 20 --max-size 64M "
@@ -339,20 +387,23 @@ static int check(const struct options *o, struct err *e)
 {
     if (!o->output)
         return err_set(e, EINVAL, "no -o FILE: where to write the tape");
-    bool any_live = o->disks.count || o->image_files.count || o->interfaces.count;
+    bool any_guest = o->vms.count || o->qemu_pids.count;
+    bool any_disk = o->disks.count || o->image_files.count || any_guest;
+    bool any_net = o->interfaces.count || any_guest, any_live = any_disk || any_net;
     if (o->is_import && (any_live || o->command || o->max_bytes))
         return err_set(e, EINVAL,
-                "--import makes a tape of files: it goes with no --disk, --file, --net, --max-size or "
-                "command");
+                "--import makes a tape of files: it goes with no --disk, --file, --vm, --qemu-pid, --net, "
+                "--max-size or command");
     const char *only = o->is_import ? NULL : import_only_option(o);
     if (only)
         return err_set(e, EINVAL, "%s goes with --import only", only);
     if (!o->is_import && !any_live)
         return err_set(e, EINVAL,
-                "nothing to record: give --disk DEVICE, --file PATH, --net IFACE, or --import FILE");
-    if (!o->is_import && o->interfaces.count == 0 && (o->pause_ns || o->size_bucket_bytes))
+                "nothing to record: give --disk DEVICE, --file PATH, --vm NAME, --qemu-pid PID, --net IFACE, "
+                "or --import FILE");
+    if (!o->is_import && !any_net && (o->pause_ns || o->size_bucket_bytes))
         return err_set(e, EINVAL, "--pause and --size-bucket go with --net or --import only");
-    if ((o->cgroups.count || o->pids.count) && o->disks.count + o->image_files.count == 0)
+    if ((o->cgroups.count || o->pids.count) && !any_disk)
         return err_set(e, EINVAL, "--cgroup and --pid go with --disk and --file only");
     if ((o->cgroups.count || o->pids.count) && o->source != &source_bpf)
         return err_set(e, EINVAL, "--cgroup and --pid go with --source bpf only");
@@ -367,6 +418,8 @@ static int check(const struct options *o, struct err *e)
         return err_set(e, EINVAL, "--user goes neither with --import nor with --keep-privileges");
     if (o->children && o->pids.count == 0)
         return err_set(e, EINVAL, "--children goes with --pid only");
+    if (o->connect && o->vms.count == 0)
+        return err_set(e, EINVAL, "--connect goes with --vm only");
     if (o->interfaces.count > INTERFACES_MAX)
         return err_set(e, EINVAL, "--net: at most %d interfaces", INTERFACES_MAX);
     if (o->size_bucket_bytes > SIZE_BUCKET_LIMIT)
@@ -382,6 +435,8 @@ static void options_release(struct options *o)
 {
     free(o->disks.list);
     free(o->image_files.list);
+    free(o->vms.list);
+    free(o->qemu_pids.list);
     free(o->interfaces.list);
     free(o->cgroups.list);
     free(o->pids.list);

@@ -24,9 +24,11 @@ struct options {
     const char *output, *label, *format;
     const struct source_ops *source;                          /* how to capture */
     struct words disks, image_files, interfaces, files, only; /* files: to import */
-    struct words cgroups, pids;                               /* whose I/O */
-    bool children;                                            /* and their children's */
-    const char *user; /* whom root becomes; NULL: by the output's folder */
+    struct words vms, qemu_pids;
+    const char *connect;        /* libvirt's URI; NULL: its own choice */
+    struct words cgroups, pids; /* whose I/O */
+    bool children;              /* and their children's */
+    const char *user;           /* whom root becomes; NULL: by the output's folder */
     bool keep_privileges;
     uint64_t from_ns, for_ns, max_bytes, open_max;
     uint64_t memory_bytes;    /* for I/Os that wait; 0: as always */

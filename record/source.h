@@ -46,6 +46,7 @@ struct source_config {
     const struct source_filter *filter; /* likewise; NULL: everybody's */
     uint64_t memory_bytes; /* for what waits: 1/6 of it in the source, 2/3 where it is sorted; 0: 96 MiB */
     uint32_t open_max;     /* places for I/Os that are open at once; those without one are lost */
+    bool growing;          /* `join` may be called */
     bool keep_names;       /* learn the names of processes */
     bool verbose;          /* let libraries talk on standard error */
 };
@@ -89,6 +90,10 @@ struct source_ops {
 
     /* Delivers every open I/O, in no order. */
     int (*in_flight)(struct source *s, const struct source_sink *sink, struct err *e);
+
+    /* Records `target`, too, which stands behind those of the config's list and is the next stream. NULL:
+     * this source cannot. */
+    int (*join)(struct source *s, const struct source_target *target, struct err *e);
 
     /* From now on no new I/O is taken; completions still are. */
     void (*stop)(struct source *s);

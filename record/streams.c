@@ -26,6 +26,7 @@ struct stream {
     unsigned file;           /* its number among files */
     struct tape_stream description;
     uint64_t written_ns; /* the last write since the last flush; 0: none */
+    uint64_t left_ns;    /* since the start; UINT64_MAX: it is there */
 };
 
 struct streams {
@@ -180,13 +181,13 @@ int streams_add(struct streams *s, const struct stream_spec *spec, struct err *e
 {
     if (s->count == STREAMS_MAX)
         return err_set(e, E2BIG, "more than %d disks and files in one recording", STREAMS_MAX);
-    struct stream m = {.path = strdup(spec->path)};
+    struct stream m = {.path = strdup(spec->path), .left_ns = UINT64_MAX};
     if (!m.path)
         return err_sys(e, ENOMEM, "cannot record '%s'", spec->path);
     int status = spec->is == STREAM_FILE ? find_file(s, &m, spec->path, e) : find_disk(s, &m, spec->path, e);
     for (size_t i = 0; status == 0 && i < s->count; i++)
-        if (same_stream(&s->list[i], &m))
-            status = err_set(e, EINVAL, "'%s' and '%s' are the same %s", s->list[i].path, spec->path,
+        if (s->list[i].left_ns == UINT64_MAX && same_stream(&s->list[i], &m))
+            status = err_set(e, EEXIST, "'%s' and '%s' are the same %s", s->list[i].path, spec->path,
                     m.extents ? "file" : "device");
     if (status == 0)
         status = describe(s, &m, spec, e);
@@ -213,7 +214,43 @@ int streams_begin(struct streams *s, uint64_t start_ns, struct tape_writer *w, s
     return status;
 }
 
+int streams_join(
+        struct streams *s, const struct stream_spec *spec, struct tape_writer *w, bool *is_new, struct err *e)
+{
+    size_t targets = s->target_count;
+    int status = streams_add(s, spec, e);
+    if (status < 0)
+        return status;
+    struct stream *m = &s->list[s->count - 1];
+    *is_new = s->target_count > targets;
+    return tape_writer_stream(w, &m->description, &m->id, e);
+}
+
+bool streams_leave(struct streams *s, const char *name, uint64_t t_ns)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->list[i].left_ns == UINT64_MAX && strcmp(s->list[i].description.name, name) == 0) {
+            s->list[i].left_ns = t_ns;
+            return true;
+        }
+    return false;
+}
+
+size_t streams_present(const struct streams *s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->count; i++)
+        count += s->list[i].left_ns == UINT64_MAX;
+    return count;
+}
+
 /* ---- while it runs ---- */
+
+/* Whether I/Os like this one may be the stream's. */
+static bool may_be(const struct stream *m, const struct captured *c)
+{
+    return m->target == c->r.stream && c->r.t_ns < m->left_ns;
+}
 
 void streams_note(struct streams *s, const struct captured *c)
 {
@@ -237,7 +274,7 @@ static int64_t find_places(struct streams *s, const struct captured *c, uint64_t
     int64_t found = 0;
     for (size_t i = 0; i < s->count; i++) {
         struct stream *m = &s->list[i];
-        if (!m->extents || m->target != c->r.stream)
+        if (!m->extents || !may_be(m, c))
             continue;
         int64_t bytes = extents_find(m->extents, s->start_ns + c->r.t_ns, c->r.offset_bytes, c->r.len_bytes,
                 (uint32_t)i, &s->pieces, e);
@@ -264,7 +301,7 @@ static bool read_maps(struct streams *s, const struct captured *c)
         return false;
     for (size_t i = 0; i < s->count; i++) {
         struct stream *m = &s->list[i];
-        if (!m->extents || m->target != c->r.stream || extents_read_ns(m->extents) >= end_ns)
+        if (!m->extents || !may_be(m, c) || extents_read_ns(m->extents) >= end_ns)
             continue;
         bool read = extents_refresh(m->extents);
         any |= read;
@@ -295,7 +332,7 @@ static int route_flush(struct streams *s, const struct captured *c, struct err *
     unsigned written = 0, known = 0;
     for (size_t i = 0; i < s->count; i++) {
         struct stream *m = &s->list[i];
-        if (!m->extents || m->target != c->r.stream || !(files >> m->file & 1))
+        if (!m->extents || !may_be(m, c) || !(files >> m->file & 1))
             continue;
         known++;
         written += m->written_ns != 0;
@@ -325,7 +362,7 @@ int streams_route(struct streams *s, const struct captured *c, const struct piec
     int status = 0;
     s->pieces.count = 0;
     for (size_t i = 0; status == 0 && i < s->count; i++)
-        if (!s->list[i].extents && s->list[i].target == c->r.stream)
+        if (!s->list[i].extents && may_be(&s->list[i], c))
             status = pieces_add(&s->pieces, (uint32_t)i, c->r.offset_bytes, c->r.len_bytes, e);
     if (status == 0 && files_on(s, c->r.stream))
         status = c->r.op == BLOCK_FLUSH ? route_flush(s, c, e) : route_place(s, c, e);

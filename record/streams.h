@@ -54,6 +54,17 @@ const struct source_target *streams_targets(const struct streams *s, size_t *cou
  * borrowed. */
 int streams_begin(struct streams *s, uint64_t start_ns, struct tape_writer *w, struct err *e);
 
+/* While it is recorded: adds one to the tape, too. *is_new: there is a new target for it, the last one. */
+int streams_join(struct streams *s, const struct stream_spec *spec, struct tape_writer *w, bool *is_new,
+        struct err *e);
+
+/* What comes at `t_ns` of the recording and later is not the stream's any more. False: there is no such one.
+ */
+bool streams_leave(struct streams *s, const char *name, uint64_t t_ns);
+
+/* Streams that did not leave. */
+size_t streams_present(const struct streams *s);
+
 /* To be called soon after an I/O has ended, in any order: sees who sent a flush before it is gone. */
 void streams_note(struct streams *s, const struct captured *c);
 

@@ -76,6 +76,7 @@ const volatile __u32 target_dev[BLOCK_TARGETS_MAX] = {}; /* kernel's dev_t: majo
 const volatile bool any_disk = false; /* one of them is a whole disk, which partitions' I/O belongs to, too */
 const volatile bool nested = false;   /* a disk and a partition of it are recorded */
 const volatile bool any_stacked = false; /* bios of one complete in requests of other devices */
+const volatile bool growing = false;     /* targets may be added while they run; the two above are true */
 const volatile bool keep_names = false;
 const volatile __u32 open_mask = 0;                   /* entries in the table less one */
 const volatile __u32 ring_count = 1, ring_events = 0; /* powers of two; events of each ring */
@@ -83,6 +84,7 @@ const volatile __u32 ring_count = 1, ring_events = 0; /* powers of two; events o
 const volatile bool any_filter = false; /* others' I/O passes by: their completions have no arrival here */
 
 struct block_counts counts = {};
+struct block_joined joined = {};
 struct block_ends ends[BLOCK_RINGS_MAX] = {};
 
 struct {
@@ -128,22 +130,37 @@ extern const void bio_chain_endio __ksym __weak;
 
 #include "record/source/block_filter.bpf.h"
 
+/* The compiler may compare a copy of an index, of which the verifier then knows the bound: not of the index. */
+#define one_copy(index) asm volatile("" : "+r"(index))
+
 static __always_inline void count_lost(__u16 stream, __u16 also)
 {
-    if (stream < BLOCK_TARGETS_MAX)
-        __sync_fetch_and_add(&counts.lost[stream], 1);
-    if (also < BLOCK_TARGETS_MAX)
-        __sync_fetch_and_add(&counts.lost[also], 1);
+    __u64 one = stream, other = also;
+    one_copy(one);
+    one_copy(other);
+    if (one < BLOCK_TARGETS_MAX)
+        __sync_fetch_and_add(&counts.lost[one], 1);
+    if (other < BLOCK_TARGETS_MAX)
+        __sync_fetch_and_add(&counts.lost[other], 1);
 }
 
 /* ---- which device ---- */
+
+/* A global function, since the verifier looks at those once, not for each path that calls it. */
+__noinline __u32 find_joined(__u32 dev)
+{
+    for (__u32 i = 0; i < BLOCK_TARGETS_MAX && i < joined.count; i++)
+        if (joined.dev[i] == dev)
+            return target_count + i;
+    return BLOCK_STREAM_NONE;
+}
 
 static __always_inline __u16 find_target(__u32 dev)
 {
     for (__u32 i = 0; i < BLOCK_TARGETS_MAX && i < target_count; i++)
         if (target_dev[i] == dev)
             return i;
-    return BLOCK_STREAM_NONE;
+    return growing ? (__u16)find_joined(dev) : BLOCK_STREAM_NONE;
 }
 
 /* The streams that I/O to this device belongs to. */

@@ -69,6 +69,12 @@ struct block_ends {
     __u64 pad[6];
 };
 
+/* Targets that were added while the programs run: their streams follow those that were there. */
+struct block_joined {
+    __u32 count; /* written last */
+    __u32 dev[BLOCK_TARGETS_MAX];
+};
+
 /* Counted where it happens, read by user space. */
 struct block_counts {
     __u64 lost[BLOCK_TARGETS_MAX]; /* arrivals without a free place, completions without room in the ring */

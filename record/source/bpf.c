@@ -103,6 +103,9 @@ static void configure_targets(struct block_bpf *skel, const struct source_config
         skel->rodata->any_disk |= !partition;
     }
     skel->rodata->nested = any_partition && skel->rodata->any_disk;
+    if (config->growing)
+        skel->rodata->growing = skel->rodata->any_disk = skel->rodata->nested = skel->rodata->any_stacked =
+                true;
     if (!config->keep_names)
         bpf_map__set_max_entries(skel->maps.names, 1);
 }
@@ -341,6 +344,17 @@ static int bpf_in_flight(struct source *s, const struct source_sink *sink, struc
     return 0;
 }
 
+static int bpf_join(struct source *s, const struct source_target *target, struct err *e)
+{
+    struct block_joined *j = &s->skel->bss->joined;
+    if (!s->skel->rodata->growing || s->target_count == BLOCK_TARGETS_MAX)
+        return err_set(e, ENOSPC, "no more disks can be added to this recording");
+    j->dev[j->count] = kernel_dev(target->dev);
+    s->target_count++;
+    __atomic_store_n(&j->count, j->count + 1, __ATOMIC_RELEASE);
+    return 0;
+}
+
 static void bpf_stop(struct source *s)
 {
     bpf_link__destroy(s->skel->links.on_queue);
@@ -389,6 +403,7 @@ const struct source_ops source_bpf = {
         .open = bpf_open,
         .drain = bpf_drain,
         .in_flight = bpf_in_flight,
+        .join = bpf_join,
         .stop = bpf_stop,
         .process_name = bpf_process_name,
         .lost = bpf_lost,

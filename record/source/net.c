@@ -20,6 +20,7 @@
 
 struct interface {
     char *name, *filter; /* owned; filter NULL: none */
+    const char *stream_name;
     struct net_pcap *pcap;
     struct tape_stream described;
     uint32_t stream;
@@ -68,13 +69,15 @@ static void measure(struct net_source *s)
 
 /* ---- opening ---- */
 
-static int interface_open(struct interface *f, const char *spec, struct err *e)
+static int interface_open(struct interface *f, const struct net_spec *named, struct err *e)
 {
+    const char *spec = named->interface;
     const char *colon = strchr(spec, ':');
     f->name = strndup(spec, colon ? (size_t)(colon - spec) : strlen(spec));
     f->filter = colon && colon[1] ? strdup(colon + 1) : NULL;
     if (!f->name || (colon && colon[1] && !f->filter))
         return err_sys(e, ENOMEM, "cannot record '%s'", spec);
+    f->stream_name = named->name ? named->name : f->name;
     return net_pcap_open_interface(&f->pcap, f->name, f->filter, e);
 }
 
@@ -85,7 +88,7 @@ static int describe(struct interface *f, bool keep_names, struct err *e)
     char text[64];
     static const char *const files[] = {"mtu", "speed", "operstate"};
     t->kind = TAPE_STREAM_NET;
-    t->name = strdup(f->name);
+    t->name = strdup(f->stream_name);
     int r = t->name ? 0 : err_sys(e, ENOMEM, "cannot begin to record");
     for (size_t i = 0; !r && i < sizeof files / sizeof *files; i++)
         if (sys_text(text, sizeof text, "/sys/class/net/%s/%s", f->name, files[i]))
@@ -95,7 +98,7 @@ static int describe(struct interface *f, bool keep_names, struct err *e)
     return r;
 }
 
-int net_source_open(struct net_source **out, const char *const *specs, size_t count,
+int net_source_open(struct net_source **out, const struct net_spec *specs, size_t count,
         const struct net_assembler_options *options, struct err *e)
 {
     struct net_source *s = calloc(1, sizeof *s);
@@ -105,7 +108,7 @@ int net_source_open(struct net_source **out, const char *const *specs, size_t co
                          : err_sys(e, ENOMEM, "cannot begin to record");
     for (size_t i = 0; !r && i < count; i++) {
         s->count = i + 1;
-        r = interface_open(&s->list[i], specs[i], e);
+        r = interface_open(&s->list[i], &specs[i], e);
         if (!r)
             r = describe(&s->list[i], options->keep_names, e);
         for (size_t k = 0; !r && k < i; k++)

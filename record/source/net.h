@@ -20,8 +20,13 @@
 
 struct net_source;
 
-/* Begins to capture. `specs`: INTERFACE[:FILTER] each; borrowed, as `options`. */
-int net_source_open(struct net_source **s, const char *const *specs, size_t count,
+struct net_spec {
+    char *interface; /* NAME[:FILTER] */
+    char *name;      /* of the stream; NULL: the interface's */
+};
+
+/* Begins to capture. `specs` and `options` are borrowed. */
+int net_source_open(struct net_source **s, const struct net_spec *specs, size_t count,
         const struct net_assembler_options *options, struct err *e);
 
 /* t = 0 is `start_ns` of CLOCK_MONOTONIC; packets before it are left out. Adds a stream for each interface.
