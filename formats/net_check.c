@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "formats/base/random.h"
 #include "formats/identity.h"
 
 /* A conversation that is open. `got` is what the peer may wait for: bytes and FIN, or datagrams. */
@@ -25,12 +27,17 @@ struct net_check {
     uint64_t *ended; /* conversations that have ended for a client, by host */
     size_t ended_count;
     uint64_t last_ns;
+    uint64_t key; /* of the table: a tape shall not choose its places */
 };
 
 int net_check_open(struct net_check **k, struct err *e)
 {
     *k = calloc(1, sizeof **k);
-    return *k ? 0 : err_sys(e, ENOMEM, "cannot follow conversations");
+    if (!*k)
+        return err_sys(e, ENOMEM, "cannot follow conversations");
+    if (getrandom(&(*k)->key, sizeof(*k)->key, 0) != sizeof(*k)->key)
+        (*k)->key = (uintptr_t)*k;
+    return 0;
 }
 
 void net_check_close(struct net_check *k)
@@ -49,7 +56,7 @@ size_t net_check_open_count(const struct net_check *k)
 
 static size_t home(const struct net_check *k, uint32_t number)
 {
-    return (size_t)((uint64_t)number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (k->room - 1);
+    return (size_t)random_mix(number ^ k->key) & (k->room - 1);
 }
 
 static struct talk *find(const struct net_check *k, uint32_t number)
@@ -91,7 +98,7 @@ static void drop(struct net_check *k, struct talk *t)
 
 static int grow(struct net_check *k, struct err *e)
 {
-    struct net_check larger = {.room = k->room ? k->room * 2 : 256};
+    struct net_check larger = {.room = k->room ? k->room * 2 : 256, .key = k->key};
     if (k->count * 2 < k->room)
         return 0;
     larger.slots = calloc(larger.room, sizeof *larger.slots);

@@ -108,9 +108,9 @@ static uint64_t think(const struct net_assembler *a, const struct net_flow *f, e
     const struct net_side_state *s = &f->sides[side], *peer = &f->sides[1 - side];
     uint64_t start = s->own_ns, count = acknowledged(f, side);
     if (count > s->waited)
-        start = later(start, net_seq_arrival(&peer->seq, count) + s->round_trip_ns);
-    if (s->freed_ns && since(a->now_ns, s->freed_ns) <= LET_GO_NS + s->round_trip_ns)
-        start = later(start, s->freed_ns + s->round_trip_ns);
+        start = later(start, net_seq_arrival(&peer->seq, count) + net_talk_path_ns(s));
+    if (s->freed_ns && since(a->now_ns, s->freed_ns) <= LET_GO_NS + net_talk_path_ns(s))
+        start = later(start, s->freed_ns + net_talk_path_ns(s));
     return since(a->now_ns, start);
 }
 

@@ -7,8 +7,10 @@
  * What the peer sent passes the capture at t, reaches the side R/2 later, and what the side then sends passes
  * the capture another R/2 later: so the host's own time is what passes at the capture less R(side). R is the
  * least of: for the initiator SYN-ACK to ACK, for the responder SYN to SYN-ACK, and for both, data to a bare
- * ACK of two full segments or more (which no delayed ACK holds back, RFC 9293 3.8.6.3). Where none was seen
- * (the conversation began before) R is 0, and the path is charged to the host; so it is for UDP.
+ * ACK of two full segments or more (which no delayed ACK holds back, RFC 9293 3.8.6.3). Once one was seen,
+ * any answer that comes sooner lowers it. Where none was seen (the conversation began before) R is 0, and the
+ * path is charged to the host; so it is for UDP. A round trip below NET_STACK_NS is 0, too: it is what the
+ * host's own kernel needs for an answer, which is no path's.
  *
  * Retransmission time-outs. The moment at which a side got what it waited for is that of the last time those
  * bytes passed before they were acknowledged; so a time-out of the peer is not in the think time. Where an
@@ -23,7 +25,8 @@
 #include "formats/net_flows.h"
 #include "formats/net_hosts.h"
 
-#define LET_GO_NS UINT64_C(1000000)
+#define LET_GO_NS    UINT64_C(1000000)
+#define NET_STACK_NS UINT64_C(50000)
 
 #define NET_COUNTS(X)                                                                                        \
     X(retransmissions)                                                                                       \
@@ -57,6 +60,12 @@ struct net_assembler {
 /* A new flow begins with `p`: its connect. `marks` of enum net_mark. */
 int net_talk_begin(struct net_assembler *a, const struct net_packet *p, enum net_side sender, unsigned marks,
         struct net_flow **f, struct err *e);
+
+/* R(side). */
+static inline uint64_t net_talk_path_ns(const struct net_side_state *s)
+{
+    return s->round_trip_ns < NET_STACK_NS ? 0 : s->round_trip_ns;
+}
 
 /* `bytes` (1 or more) of TCP by a side, at this time: part of its send, or a new one. `flags` of enum
  * net_flag. */

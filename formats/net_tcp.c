@@ -65,8 +65,8 @@ static void establish(struct tcp *t)
     struct net_side_state *i = &f->sides[NET_INITIATOR], *r = &f->sides[NET_RESPONDER];
     if (!f->syn_again)
         i->round_trip_ns = t->a->now_ns - r->own_ns;
-    i->own_ns = r->own_ns + i->round_trip_ns;
-    r->own_ns = t->a->now_ns + r->round_trip_ns;
+    i->own_ns = r->own_ns + net_talk_path_ns(i);
+    r->own_ns = t->a->now_ns + net_talk_path_ns(r);
 }
 
 /* ---- ACK ---- */
@@ -79,8 +79,8 @@ static void probe_path(struct tcp *t, uint64_t before)
     uint64_t took_ns = t->a->now_ns - t->s->probe_ns;
     bool bare = !t->p->payload_bytes && !(t->p->flags & (NET_SYN | NET_FIN));
     t->s->probe_to = 0;
-    if (bare && peer->acknowledged - before >= BARE_ACK_BYTES &&
-            (!t->s->round_trip_ns || took_ns < t->s->round_trip_ns))
+    bool first = bare && peer->acknowledged - before >= BARE_ACK_BYTES && !t->s->round_trip_ns;
+    if (first || took_ns < t->s->round_trip_ns)
         t->s->round_trip_ns = took_ns;
 }
 

@@ -127,7 +127,8 @@ struct run_writer;
 int run_writer_open(struct run_writer **w, const char *path, const struct run_info *info,
         const struct tape_stream *streams, size_t stream_count, struct err *e);
 
-/* Appends results of one repetition as one chunk (count <= RUN_CHUNK_RECORDS). */
+/* Appends results of one repetition as one chunk (count <= RUN_CHUNK_RECORDS). Another thread may add exchanges
+ * at the same time; all else is one thread's. */
 int run_writer_add(struct run_writer *w, const struct run_chunk *c, struct err *e);
 
 /* The same for conversations. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #define LEVEL 1
 
 struct run_writer {
+    pthread_mutex_t lock; /* of all */
     struct container_writer *container;
     struct chunk_encoder *encoder;
     size_t stream_count;
@@ -62,6 +64,8 @@ int run_writer_open(struct run_writer **out, const char *path, const struct run_
 {
     struct run_writer *w = calloc(1, sizeof *w);
     int r = w ? chunk_encoder_open(&w->encoder, LEVEL, e) : err_sys(e, ENOMEM, "cannot create '%s'", path);
+    if (w)
+        pthread_mutex_init(&w->lock, NULL);
     if (!r)
         r = container_create(&w->container, path, e);
     if (!r)
@@ -80,6 +84,7 @@ void run_writer_close(struct run_writer *w, bool discard)
         return;
     container_writer_close(w->container, discard);
     chunk_encoder_close(w->encoder);
+    pthread_mutex_destroy(&w->lock);
     free(w);
 }
 
@@ -98,7 +103,7 @@ static int check_results(const struct run_writer *w, const struct run_chunk *c, 
     return 0;
 }
 
-int run_writer_add(struct run_writer *w, const struct run_chunk *c, struct err *e)
+static int add_results(struct run_writer *w, const struct run_chunk *c, struct err *e)
 {
     const struct bytes *body;
     void *arrays[COLUMNS_MAX];
@@ -118,7 +123,15 @@ int run_writer_add(struct run_writer *w, const struct run_chunk *c, struct err *
     return r;
 }
 
-int run_writer_add_exchanges(struct run_writer *w, const struct run_exchanges *c, struct err *e)
+int run_writer_add(struct run_writer *w, const struct run_chunk *c, struct err *e)
+{
+    pthread_mutex_lock(&w->lock);
+    int r = add_results(w, c, e);
+    pthread_mutex_unlock(&w->lock);
+    return r;
+}
+
+static int add_exchanges(struct run_writer *w, const struct run_exchanges *c, struct err *e)
 {
     const struct bytes *body;
     void *arrays[COLUMNS_MAX];
@@ -137,6 +150,14 @@ int run_writer_add_exchanges(struct run_writer *w, const struct run_exchanges *c
     r = container_add(w->container, name, body, &extent, e);
     if (!r)
         w->exchanges += c->count;
+    return r;
+}
+
+int run_writer_add_exchanges(struct run_writer *w, const struct run_exchanges *c, struct err *e)
+{
+    pthread_mutex_lock(&w->lock);
+    int r = add_exchanges(w, c, e);
+    pthread_mutex_unlock(&w->lock);
     return r;
 }
 

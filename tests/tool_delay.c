@@ -26,6 +26,7 @@
 #define QUEUE_FRAMES 8192
 #define FRAME_BYTES  2048
 #define BATCH        64
+#define SPIN_NS      200000
 
 struct frame {
     uint64_t due_ns;
@@ -114,7 +115,8 @@ int main(int argc, char **argv)
     for (;;) {
         uint64_t now = now_ns(), first = release_due(&ways[0], now), second = release_due(&ways[1], now);
         uint64_t next = first < second ? first : second;
-        uint64_t wait = next == UINT64_MAX ? 1000000000u : next > now ? next - now : 0;
+        /* The last of it with a clock in hand: a sleep ends late. */
+        uint64_t wait = next == UINT64_MAX ? 1000000000u : next > now + SPIN_NS ? next - now - SPIN_NS : 0;
         struct timespec t = {(time_t)(wait / 1000000000u), (long)(wait % 1000000000u)};
         struct pollfd p[2] = {{a, POLLIN, 0}, {b, POLLIN, 0}};
         if (ppoll(p, 2, &t, NULL) < 0 && errno != EINTR)

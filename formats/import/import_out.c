@@ -177,6 +177,22 @@ static int issuer_in_tape(struct import_out *o, struct out_issuer *n, struct err
     return rc;
 }
 
+bool import_out_wants(const struct import_out *o, uint32_t stream)
+{
+    return o->streams[stream].wanted;
+}
+
+int import_out_use(struct import_out *o, uint32_t stream, uint32_t *id, struct err *e)
+{
+    struct out_stream *s = &o->streams[stream];
+    int rc = import_out_begin(o, NULL, e);
+
+    if (rc == 0 && s->id == UNUSED)
+        rc = stream_in_tape(o, s, e);
+    *id = s->id;
+    return rc;
+}
+
 /* ---- records ---- */
 
 bool import_out_is_past(const struct import_out *o, uint64_t t_ns)

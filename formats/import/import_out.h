@@ -42,6 +42,11 @@ int import_out_add(struct import_out *o, const struct block_record *r, uint64_t 
 int import_out_late(struct import_out *o, uint64_t ordinal, uint32_t stream, uint64_t t_ns,
         uint64_t latency_ns, uint16_t error, struct err *e);
 
+/* For what is no block record: whether a stream was asked for, and what number it has in the tape, which
+ * begins to exist with that. */
+bool import_out_wants(const struct import_out *o, uint32_t stream);
+int import_out_use(struct import_out *o, uint32_t stream, uint32_t *id, struct err *e);
+
 /* Whether all that may come from t_ns on lies behind the part. */
 bool import_out_is_past(const struct import_out *o, uint64_t t_ns);
 

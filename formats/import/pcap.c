@@ -99,10 +99,10 @@ static int part_read(struct pcap_import *im, const char *path, struct err *e)
     struct net_frame f;
     uint64_t number = 0;
     struct err bad = {0};
-    int r = net_pcap_open_file(&c, path, e), more;
+    int r = net_pcap_open_file(&c, path, e), more = 0;
     if (r < 0)
         return r;
-    while ((more = net_pcap_next(c, &f, &bad)) == 1 && !r) {
+    while (!r && (more = net_pcap_next(c, &f, &bad)) == 1) {
         number++;
         r = frame_take(im, net_pcap_link(c), &f, &bad);
         if (r < 0)

@@ -12,6 +12,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/import.h"
 #include "formats/import/scrub.h"
+#include "formats/net_part.h"
 
 #define FIRST_MEMBER "iotape.msgpack"
 #define USTAR_MAGIC  257 /* its place in a tar header */
@@ -121,6 +122,67 @@ static int copy_records(const struct copy *c, struct err *e)
     return rc;
 }
 
+/* ---- conversations ---- */
+
+/* The number that a host has in the tape, where it is with its first conversation. */
+static int copy_host(
+        const struct copy *c, struct tape_writer *w, uint32_t *known, uint32_t *id, struct err *e)
+{
+    char name[32];
+    uint32_t from = *id;
+    int rc = 0;
+
+    snprintf(name, sizeof name, "host-%u", from + 1);
+    if (known[from] == UINT32_MAX)
+        rc = tape_writer_host(w, c->opts->scrub ? name : tape_reader_host(c->r, from), &known[from], e);
+    *id = known[from];
+    return rc;
+}
+
+static int copy_event(const struct copy *c, struct net_part_event *p, uint32_t *known, struct err *e)
+{
+    struct tape_writer *w;
+    int rc = import_out_begin(c->out, &w, e);
+
+    if (rc == 0 && p->ev.kind == NET_CONNECT) {
+        rc = import_out_use(c->out, p->of.stream, &p->of.stream, e);
+        if (rc == 0)
+            rc = copy_host(c, w, known, &p->of.client, e);
+        if (rc == 0)
+            rc = copy_host(c, w, known, &p->of.server, e);
+    }
+    return rc ? rc : tape_writer_net(w, &p->ev, p->ev.kind == NET_CONNECT ? &p->of : NULL, e);
+}
+
+/* A part of them is as net_part.h says. */
+static int copy_conversations(const struct copy *c, struct err *e)
+{
+    const struct import_part *part = &c->opts->part;
+    size_t streams = tape_reader_stream_count(c->r), hosts = tape_reader_host_count(c->r);
+    CLEANUP_FREE bool *wanted = calloc(streams + 1, sizeof *wanted);
+    CLEANUP_FREE uint32_t *known = malloc((hosts + 1) * sizeof *known);
+    struct net_part_options o = {.from_ns = part->from_ns, .until_ns = UINT64_MAX, .streams = wanted};
+    struct net_part *p;
+    struct net_part_event ev;
+
+    if (!wanted || !known)
+        return err_sys(e, ENOMEM, "cannot copy conversations");
+    memset(known, 0xff, (hosts + 1) * sizeof *known);
+    for (uint32_t i = 0; i < streams; i++)
+        wanted[i] = import_out_wants(c->out, i);
+    if (part->for_ns && part->from_ns <= UINT64_MAX - part->for_ns)
+        o.until_ns = part->from_ns + part->for_ns;
+    int rc = net_part_open(&p, &o, c->r, e);
+    if (rc)
+        return rc;
+    while (rc == 0 && (rc = net_part_next(p, &ev, e)) == 1)
+        rc = copy_event(c, &ev, known, e);
+    net_part_close(p);
+    return rc;
+}
+
+/* ---- the whole ---- */
+
 static void copy_totals(const struct copy *c)
 {
     const struct tape_totals *t = tape_reader_totals(c->r);
@@ -136,11 +198,6 @@ static void copy_totals(const struct copy *c)
     for (size_t i = 0; i < t->counts.count; i++)
         import_out_count(c->out, t->counts.list[i].key, strtoull(t->counts.list[i].value, NULL, 10));
     import_out_elapsed(c->out, t->elapsed_ns);
-    if (t->net.conversations) {
-        import_out_count(c->out, "conversations_left_out", t->net.conversations);
-        import_out_note(c->out, "its %" PRIu64 " conversations are left out: only block I/O is taken",
-                (uint64_t)t->net.conversations);
-    }
     if (!t->finished)
         import_out_note(c->out, "the tape is unfinished: what is readable of it was taken");
     else if (t->lost && (c->opts->part.from_ns || c->opts->part.for_ns))
@@ -175,15 +232,14 @@ static int tape_read(const char *const *paths, size_t count, const struct import
         rc = tape_reader_open(&r, paths[0], e);
     if (rc)
         return rc;
-    if (tape_reader_totals(r)->net.conversations && !tape_reader_totals(r)->records)
-        return err_set(
-                e, ENOTSUP, "'%s' holds conversations only: of a tape only block I/O is taken", paths[0]);
     struct copy c = {opts, out, r};
     rc = copy_info(&c, e);
     if (rc == 0)
         rc = copy_names(&c, e);
     if (rc == 0)
         rc = copy_records(&c, e);
+    if (rc == 0)
+        rc = copy_conversations(&c, e);
     if (rc == 0)
         copy_totals(&c);
     return rc;
