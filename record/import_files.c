@@ -94,9 +94,9 @@ int import_files(const struct options *o, struct err *e)
     char size[UNITS_TEXT_BYTES], length[UNITS_TEXT_BYTES];
     if (sum.note[0])
         fprintf(stderr, "%s: note: %s\n", o->output, sum.note);
+    bool talks = ops->conversations || (!sum.records && sum.conversations);
     fprintf(stderr, "%s: imported %" PRIu64 " %s in %s (%s), %s\n", o->output,
-            ops->conversations ? sum.conversations : sum.records,
-            ops->conversations ? "conversations" : "I/Os", units_duration(sum.elapsed_ns, length), ops->name,
-            units_size(sum.bytes, size));
+            talks ? sum.conversations : sum.records, talks ? "conversations" : "I/Os",
+            units_duration(sum.elapsed_ns, length), ops->name, units_size(sum.bytes, size));
     return 0;
 }

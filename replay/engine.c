@@ -479,7 +479,7 @@ static int prepare_engine(struct engine *en, struct err *e)
 {
     const struct engine_options *o = en->o;
     en->write = o->write;
-    pace_init(&en->pace);
+    pace_init(&en->pace, 1);
     int r = flight_open(&en->flight, o->depth, o->target, o->targets, e);
     if (r == 0 && o->timing == TIMING_CLOSED)
         r = waits_open(&en->waits, o->pool, e);
@@ -501,6 +501,8 @@ int engine_run(const struct engine_options *o, struct feed *feed, struct engine_
     memset(result, 0, sizeof *result);
     int r = prepare_engine(&en, e);
     en.start_ns = pace_now_ns();
+    if (r == 0 && o->started)
+        o->started(o->context, en.start_ns);
     if (r == 0)
         r = replay(&en, e);
     if (r < 0 && en.flight)

@@ -26,7 +26,9 @@ struct engine_options {
     struct content_write write;   /* seed, repetition and recipe */
     struct verify *const *verify; /* of each stream; NULL: nothing is verified */
     struct work_pool *pool;
-    const volatile sig_atomic_t *stop; /* set by a signal: cut the repetition short */
+    const volatile sig_atomic_t *stop;                 /* set by a signal: cut the repetition short */
+    void (*started)(void *context, uint64_t start_ns); /* NULL, or what is to start with it (pace_now_ns) */
+    void *context;
     uint64_t *progress; /* NULL, or where to count I/Os that were issued, for another thread to look at */
 };
 

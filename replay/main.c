@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/base/opts.h"
+#include "replay/beside.h"
 #include "replay/guard.h"
 #include "replay/net_command.h"
 #include "replay/outputs.h"
@@ -57,12 +58,18 @@ static int run(const struct settings *settings, struct err *e)
         r = outputs_check(&s, e);
     if (r == 0 && settings->dry_run)
         r = preview_print(&s, &stop_requested, e);
+    if (r == 0 && settings->dry_run && settings->peer)
+        net_preview(s.tape, settings);
     if (r == 0 && !settings->dry_run) {
         r = guard_check(&s, &stop_requested, e);
+        if (r == 0 && settings->peer)
+            r = beside_open(&s.beside, &s.settings, &stop_requested, e);
         if (r == 0)
             r = session_create(&s, e);
         if (r == 0)
             r = replay(&s, e);
+        int closed = beside_close(s.beside, r < 0 ? NULL : e);
+        r = r < 0 ? r : closed;
     }
     session_close(&s);
     return r;

@@ -12,10 +12,10 @@
 #include "formats/chunk.h"
 #include "replay/net_parts.h"
 #include "replay/pace.h"
-#include "replay/wake.h"
 
 #define HELLO_TIMEOUT_NS (120 * NS_PER_S) /* somebody may have to type a password */
 #define GOODBYE_NS       (5 * NS_PER_S)
+#define LISTEN_BYTES     300
 
 int net_blame(struct net *n, int code, struct err *e)
 {
@@ -42,12 +42,25 @@ static int check_program(const char *program, struct err *e)
     return 0;
 }
 
+/* Brackets mean something to a shell there: "[A]:P" as "A,P". */
+static void without_brackets(const char *listen, char out[LISTEN_BYTES])
+{
+    const char *end = *listen == '[' ? strchr(listen, ']') : NULL;
+    if (end)
+        snprintf(out, LISTEN_BYTES, "%.*s%s%s", (int)(end - listen - 1), listen + 1, end[1] ? "," : "",
+                end[1] ? end + 2 : "");
+    else
+        snprintf(out, LISTEN_BYTES, "%s", listen);
+}
+
 static int start_other_end(struct net *n, struct err *e)
 {
     const struct settings *s = n->settings;
+    char listen[LISTEN_BYTES] = "";
+    if (s->listen)
+        without_brackets(s->listen, listen);
     char **argv = NULL;
-    const char *tail[] = {
-            s->peer_program, "--serve", "--stdio", s->listen ? "--listen" : NULL, s->listen, NULL};
+    const char *tail[] = {s->peer_program, "--serve", "--stdio", s->listen ? "--listen" : NULL, listen, NULL};
     int r = check_program(s->peer_program, e);
     if (r == 0) {
         r = rsh_words(&argv, s->rsh, s->peer, tail, e);
@@ -197,8 +210,7 @@ static int open_flow(struct net *n, struct err *e)
     for (unsigned i = 0; i < o.tcp_ports; i++)
         o.tcp_port[i] = (uint16_t)ready[READY_TCP_PORT + i];
     n->window = ready[READY_WINDOW];
-    int r = o.timing == TIMING_CLOSED ? wake_measure(&o.wake_ns, e) : 0;
-    return r < 0 ? r : flow_open(&n->flow, &o, e);
+    return flow_open(&n->flow, &o, e);
 }
 
 /* Until there is no room, or nothing more, and the other end has all of it. */
@@ -230,11 +242,12 @@ int net_prepare(struct net *n, struct run_writer *run, uint32_t repetition, cons
     close_repetition(n);
     n->run = run;
     n->repetition = repetition;
-    n->known = n->done_there = 0;
+    n->known = n->done_there = n->took_ns = 0;
     n->ended = n->have_results = false;
     n->lateness_there = (struct lateness){0};
     memset(n->there, 0, sizeof n->there);
-    int r = net_feed_open(&n->feed, n->tape, e);
+    uint64_t until_ns = settings_until_ns(n->settings);
+    int r = net_feed_open(&n->feed, n->tape, n->settings->from_ns, until_ns, e);
     if (r == 0)
         r = begin(n, e);
     if (r == 0)

@@ -146,12 +146,12 @@ static int run_all(struct command *c, const volatile sig_atomic_t *stop, struct 
     return r < 0 ? r : finished;
 }
 
-static void preview(const struct command *c)
+void net_preview(struct tape_reader *tape, const struct settings *s)
 {
-    const struct net_totals *t = &tape_reader_totals(c->tape)->net;
-    printf("%s: %llu conversations, %llu events, %llu bytes to '%s' and %llu from there\n", c->settings.tape,
+    const struct net_totals *t = &tape_reader_totals(tape)->net;
+    printf("%s: %llu conversations, %llu events, %llu bytes to '%s' and %llu from there\n", s->tape,
             (unsigned long long)t->conversations, (unsigned long long)t->events,
-            (unsigned long long)t->sent_bytes[NET_INITIATOR], c->settings.peer,
+            (unsigned long long)t->sent_bytes[NET_INITIATOR], s->peer,
             (unsigned long long)t->sent_bytes[NET_RESPONDER]);
 }
 
@@ -164,7 +164,7 @@ int net_command(const struct settings *settings, const volatile sig_atomic_t *st
     if (r == 0 && c.settings.out_count)
         r = outputs_check_one(c.settings.out[0], c.settings.tape, e);
     if (r == 0 && c.settings.dry_run) {
-        preview(&c);
+        net_preview(c.tape, &c.settings);
     } else if (r == 0) {
         r = net_open(&c.net, &c.settings, c.tape, e);
         if (r == 0)

@@ -30,6 +30,7 @@ struct net {
     struct flow *flow;
     uint64_t window, known, done_there; /* events: room, known to the other end, done there */
     bool ended, have_results;
+    uint64_t took_ns; /* when the other end last took events, or had taken all */
     struct lateness lateness_there;
     uint64_t there[MESSAGE_NUMBERS_MAX];
     struct process_usage before;

@@ -77,8 +77,10 @@ static int take_taken(struct net *n, const struct message *m, struct err *e)
     if (received < n->known || received > net_feed_events(n->feed) || done < n->done_there || done > received)
         return err_set(e, EPROTO, "the other end has taken what it was not given");
     n->done_there = done;
-    if (received > n->known)
+    if (received > n->known) {
+        n->took_ns = pace_now_ns();
         flow_allow(n->flow, received);
+    }
     n->known = received;
     return 0;
 }
@@ -113,6 +115,29 @@ static int listen_to(struct net *n, struct err *e)
     return r < 0 ? net_blame(n, r, e) : 0;
 }
 
+static int tell_absent(struct net *n, struct err *e)
+{
+    uint32_t conversation;
+    int code, r = 0;
+    while (r == 0 && flow_take_absent(n->flow, &conversation, &code)) {
+        struct message m = {.type = MESSAGE_ABSENT,
+                .n = {[ABSENT_CONVERSATION] = conversation, [ABSENT_CODE] = (uint64_t)code}};
+        r = talk_send(&n->talk, &m, e);
+    }
+    return r;
+}
+
+/* An end that says no more than that it is alive. */
+static int check_taking(struct net *n, struct err *e)
+{
+    uint64_t now_ns = pace_now_ns();
+    if (n->known == net_feed_events(n->feed) || !n->took_ns)
+        n->took_ns = now_ns;
+    if (now_ns > n->took_ns + n->settings->stall_timeout_ns + 2 * NS_PER_S)
+        return err_set(e, ETIMEDOUT, "stalled: the other end does not take the events");
+    return 0;
+}
+
 int net_step(struct net *n, struct err *e)
 {
     struct pollfd p[2] = {{n->talk.channel.in_fd, POLLIN, 0}, {flow_fd(n->flow), POLLIN, 0}};
@@ -127,7 +152,11 @@ int net_step(struct net *n, struct err *e)
         r = flow_failure(n->flow, e);
     if (r < 0 || n->have_results)
         return r;
-    r = feed(n, e);
+    r = check_taking(n, e);
+    if (r == 0)
+        r = tell_absent(n, e);
+    if (r == 0)
+        r = feed(n, e);
     if (r == 0)
         r = talk_tick(&n->talk, e);
     /* Why a write failed is what the other end said last, if anything. */

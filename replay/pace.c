@@ -10,11 +10,11 @@
 #define POLL_NS      50000
 #define POLL_WAIT_NS 200000
 
-void pace_init(struct pace *p)
+void pace_init(struct pace *p, unsigned threads)
 {
     cpu_set_t cpus;
     *p = (struct pace){.margin_ns = 2 * MARGIN_MIN_NS};
-    p->many_cpus = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1;
+    p->may_poll = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && (unsigned)CPU_COUNT(&cpus) > threads;
     prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
@@ -45,7 +45,7 @@ void pace_sleep_until(uint64_t until_ns)
 
 uint64_t pace_poll_ns(const struct pace *p)
 {
-    return p->many_cpus && p->wait_ns < POLL_WAIT_NS ? POLL_NS : 0;
+    return p->may_poll && p->wait_ns < POLL_WAIT_NS ? POLL_NS : 0;
 }
 
 /* One long wait says little about the next: it counts as twice the limit. */

@@ -20,7 +20,7 @@ struct pace {
     uint64_t margin_ns; /* sleeps end this long before a deadline */
     uint64_t spun_ns;   /* spent with a clock in hand */
     uint64_t wait_ns;   /* for a completion: a moving mean */
-    bool many_cpus;
+    bool may_poll;
 };
 
 /* CLOCK_MONOTONIC. */
@@ -31,8 +31,9 @@ static inline uint64_t pace_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Sets this thread's timer slack to 1 ns and looks on how many CPUs it may run. */
-void pace_init(struct pace *p);
+/* Sets this thread's timer slack to 1 ns and looks whether it may run on more CPUs than the `threads` of this
+ * process that wait like it. */
+void pace_init(struct pace *p, unsigned threads);
 
 /* How long to sleep at `now_ns` for a deadline, or 0: too near, spin. */
 uint64_t pace_sleep_ns(const struct pace *p, uint64_t now_ns, uint64_t deadline_ns);

@@ -9,6 +9,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/random.h"
 #include "formats/base/units.h"
+#include "replay/beside.h"
 #include "replay/engine.h"
 #include "replay/fill.h"
 #include "replay/hoststat.h"
@@ -112,6 +113,8 @@ static int measure(struct repetition *rep, volatile sig_atomic_t *stop, struct e
             .verify = side->verify,
             .pool = s->pool,
             .stop = stop,
+            .started = s->beside ? beside_go : NULL,
+            .context = s->beside,
             .progress = &rep->issued};
     struct results *results;
     struct feed *feed;
@@ -262,6 +265,19 @@ static int measure_checked(struct repetition *rep, volatile sig_atomic_t *stop, 
     return r;
 }
 
+/* The conversations may go on for longer than the disks; where one of the two fails, both end. */
+static int finish_beside(struct repetition *rep, struct run_repetition *summary, int r, struct err *e)
+{
+    struct err own = {0};
+    bool cut = r < 0 || !rep->engine.complete;
+    int failed = beside_finish(rep->session->beside, cut, summary, &own);
+    if (failed == -EINTR || (r < 0 && r != -EINTR))
+        return r < 0 || cut ? r : failed;
+    if (failed < 0 && e)
+        *e = own;
+    return failed < 0 ? failed : r;
+}
+
 static int repeat_once(
         struct session *s, struct session_side *side, bool warmup, volatile sig_atomic_t *stop, struct err *e)
 {
@@ -269,6 +285,8 @@ static int repeat_once(
     if (!rep)
         return err_sys(e, ENOMEM, "cannot begin a repetition");
     int r = fill_again(s, stop, e);
+    if (r == 0 && s->beside)
+        r = beside_prepare(s->beside, side->run, side->repetitions + 1, e);
     if (r < 0)
         return r;
     side->repetitions++;
@@ -282,8 +300,12 @@ static int repeat_once(
     /* What was measured before a target went away is kept: it is marked as not complete. */
     struct run_repetition summary;
     fill_summary(rep, &summary);
+    if (s->beside)
+        r = finish_beside(rep, &summary, r, e);
     int stored = run_writer_repetition(side->run, &summary, r < 0 ? NULL : e);
     print_summary(rep, &summary);
+    if (s->beside)
+        beside_print(s->beside, &summary);
     int right = side->verify ? readback_outcome(s, side, r < 0 || stored < 0 ? NULL : e) : 0;
     if (r < 0)
         return err_prefix(e, "repetition %u on '%s'", side->repetitions, side->name);

@@ -7,6 +7,7 @@
 
 #include "formats/base/units.h"
 #include "formats/host.h"
+#include "replay/beside.h"
 #include "replay/session.h"
 
 /* What one side runs against: keys of a single target as they are, of several with their number before them.
@@ -17,6 +18,8 @@ static int describe_targets(
     size_t streams = tape_reader_stream_count(s->tape);
     for (size_t i = 0; i < streams; i++) {
         struct target *t = side->target[i];
+        if (tape_reader_stream(s->tape, (uint32_t)i)->kind == TAPE_STREAM_NET)
+            continue;
         char prefix[32] = "";
         if (streams > 1)
             snprintf(prefix, sizeof prefix, "%zu.", i + 1);
@@ -55,6 +58,8 @@ static int fill_info(
         r = settings_describe(&s->settings, &info->options, e);
     if (r == 0)
         r = describe_targets(s, side, &info->target, e);
+    if (r == 0 && s->beside)
+        r = beside_describe(s->beside, &info->options, &info->target, e);
     return r;
 }
 

@@ -54,6 +54,20 @@ static int find_stream(const struct session *s, const char *name, size_t len, si
     return 0;
 }
 
+/* Interfaces have conversations, which go with no target. */
+static bool is_disk(const struct session *s, size_t stream)
+{
+    return tape_reader_stream(s->tape, (uint32_t)stream)->kind != TAPE_STREAM_NET;
+}
+
+static size_t count_disks(const struct session *s)
+{
+    size_t disks = 0;
+    for (size_t i = 0; i < tape_reader_stream_count(s->tape); i++)
+        disks += is_disk(s, i);
+    return disks;
+}
+
 static int map_streams(struct session *s, struct session_side *side, struct err *e)
 {
     for (size_t m = 0; m < s->settings.map_count; m++) {
@@ -64,6 +78,9 @@ static int map_streams(struct session *s, struct session_side *side, struct err 
             return err_set(e, EINVAL, "--map '%s' is not STREAM=TARGET", map);
         if (find_stream(s, map, (size_t)(equals - map), &stream) < 0)
             return err_set(e, EINVAL, "--map '%s': the tape has no such stream", map);
+        if (!is_disk(s, stream))
+            return err_set(
+                    e, EINVAL, "--map '%s': that is an interface; --peer replays its conversations", map);
         if (side->target[stream])
             return err_set(e, EINVAL, "--map '%s': the stream is mapped twice", map);
         int r = use_target(s, equals + 1, &side->target[stream], e);
@@ -79,37 +96,53 @@ static int no_way(const struct session *s, size_t stream, struct err *e)
     size_t streams = tape_reader_stream_count(s->tape);
     for (uint32_t i = 0; i < streams && i < 16; i++) {
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
-                tape_reader_stream(s->tape, i)->name);
+        if (is_disk(s, i))
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                    tape_reader_stream(s->tape, i)->name);
     }
     return err_set(e, EINVAL,
             "the tape has %zu streams (%s): give --map for each or as many --to with one -o; nothing says "
             "where '%s' "
             "goes",
-            streams, names, tape_reader_stream(s->tape, (uint32_t)stream)->name);
+            count_disks(s), names, tape_reader_stream(s->tape, (uint32_t)stream)->name);
+}
+
+/* No block I/O is of an interface: whatever stands there is never used, and need not be asked for. */
+static void fill_gaps(const struct session *s, struct session_side *side)
+{
+    struct target *any = NULL;
+    for (size_t i = 0; i < tape_reader_stream_count(s->tape); i++)
+        any = any ? any : side->target[i];
+    for (size_t i = 0; i < tape_reader_stream_count(s->tape); i++)
+        if (!is_disk(s, i))
+            side->target[i] = any;
 }
 
 /* Where each stream goes. `first` and `count` say which --to belong to this side. */
 static int route(struct session *s, struct session_side *side, size_t first, size_t count, struct err *e)
 {
-    size_t streams = tape_reader_stream_count(s->tape);
+    size_t streams = tape_reader_stream_count(s->tape), disks = count_disks(s), disk = 0;
     side->target = calloc(streams + 1, sizeof *side->target);
     if (!side->target)
         return err_sys(e, ENOMEM, "cannot map %zu streams", streams);
     int r = map_streams(s, side, e);
     size_t unmapped = 0;
     for (size_t i = 0; r == 0 && i < streams; i++)
-        unmapped += !side->target[i];
-    if (r == 0 && count > 1 && (count != streams || s->settings.map_count))
-        return err_set(e, EINVAL, "%zu --to for one -o and %zu streams in the tape", count, streams);
-    bool spread = count == streams && streams > 1;
+        unmapped += is_disk(s, i) && !side->target[i];
+    if (r == 0 && count > 1 && (count != disks || s->settings.map_count))
+        return err_set(e, EINVAL, "%zu --to for one -o and %zu streams in the tape", count, disks);
+    bool spread = count == disks && disks > 1;
     for (size_t i = 0; r == 0 && i < streams; i++) {
+        if (!is_disk(s, i))
+            continue;
+        size_t to = spread ? disk++ : 0;
         if (side->target[i])
             continue;
-        if (count == 0 || (!spread && streams > 1 && s->settings.map_count == 0) || (!spread && unmapped > 1))
+        if (count == 0 || (!spread && disks > 1 && s->settings.map_count == 0) || (!spread && unmapped > 1))
             return no_way(s, i, e);
-        r = use_target(s, s->settings.to[first + (spread ? i : 0)], &side->target[i], e);
+        r = use_target(s, s->settings.to[first + to], &side->target[i], e);
     }
+    fill_gaps(s, side);
     return r;
 }
 
@@ -119,7 +152,8 @@ static int name_side(struct session *s, struct session_side *side, struct err *e
     size_t streams = tape_reader_stream_count(s->tape);
     for (size_t i = 0; i < streams; i++) {
         size_t used = strlen(name);
-        snprintf(name + used, sizeof name - used, "%s%s", i ? " " : "", side->target[i]->url);
+        if (is_disk(s, i))
+            snprintf(name + used, sizeof name - used, "%s%s", used ? " " : "", side->target[i]->url);
     }
     side->name = strdup(name);
     return side->name ? 0 : err_sys(e, ENOMEM, "cannot name a run");
@@ -129,7 +163,7 @@ static int name_side(struct session *s, struct session_side *side, struct err *e
 static int make_sides(struct session *s, struct err *e)
 {
     const struct settings *set = &s->settings;
-    size_t streams = tape_reader_stream_count(s->tape);
+    size_t streams = count_disks(s);
     bool own = set->out_count > 1 || (set->out_count == 0 && set->to_count != streams && set->to_count);
     size_t sides = own ? set->to_count : 1;
     s->side = calloc(sides, sizeof *s->side);
@@ -163,8 +197,15 @@ static int open_tape(struct session *s, struct err *e)
     if (totals->lost)
         fprintf(stderr, "iotape-replay: warning: '%s' has lost %llu events\n", path,
                 (unsigned long long)totals->lost);
-    if (tape_reader_stream_count(s->tape) == 0)
-        return err_set(e, ENODATA, "nothing to replay: '%s' has no streams", path);
+    bool talks = totals->net.conversations, disks = count_disks(s) > 0;
+    if (!disks)
+        return err_set(e, ENODATA,
+                talks ? "'%s' has conversations and no block I/O: replay it with --peer, without --to"
+                      : "nothing to replay: '%s' has no streams",
+                path);
+    if (talks && !s->settings.peer)
+        fprintf(stderr, "iotape-replay: warning: conversations of '%s' are left out (--peer replays them)\n",
+                path);
     return 0;
 }
 
@@ -264,9 +305,8 @@ static int verify_side(struct session *s, struct session_side *side, struct err 
 int session_open(
         struct session *s, const struct settings *settings, const volatile sig_atomic_t *stop, struct err *e)
 {
-    *s = (struct session){.settings = *settings, .until_ns = UINT64_MAX, .stop = stop};
-    if (settings->for_ns && settings->from_ns <= UINT64_MAX - settings->for_ns)
-        s->until_ns = settings->from_ns + settings->for_ns;
+    *s = (struct session){.settings = *settings, .stop = stop};
+    s->until_ns = settings_until_ns(settings);
     int r = open_tape(s, e);
     if (r == 0)
         r = make_sides(s, e);

@@ -20,6 +20,8 @@
 #include "replay/verify.h"
 #include "replay/work.h"
 
+struct beside;
+
 /* A target that is used, by one side or by several. */
 struct session_target {
     struct target *target;
@@ -48,6 +50,7 @@ struct session {
     struct session_side *side; /* owned */
     size_t sides;
     struct work_pool *pool;
+    struct beside *beside;             /* the tape's conversations; NULL: they are not replayed */
     const volatile sig_atomic_t *stop; /* what session_open was given */
     uint64_t until_ns;                 /* end of the part, excluded */
     uint64_t order;                    /* repetitions of all sides so far */

@@ -120,8 +120,13 @@ static const struct opt options[] = {
                 "what belongs together with closed: all of a disk, or all of a process (default stream)",
                 group_names, NULL},
         {"from", 0, OPT_DURATION, AT(from_ns), "TIME",
-                "begin with what was recorded at this time (default 0)", NULL, NULL},
-        {"for", 0, OPT_CALL, 0, "TIME", "replay only so much recorded time", NULL, set_for},
+                "begin with what was recorded at this time (default 0); conversations that were open then go "
+                "on from "
+                "there",
+                NULL, NULL},
+        {"for", 0, OPT_CALL, 0, "TIME",
+                "replay only so much recorded time; conversations that are open at its end are cut", NULL,
+                set_for},
         {"fit", 0, OPT_CHOICE, AT(fit), "refuse|wrap|skip|widen",
                 "what to do with I/O beyond the target's end or not aligned to its sectors (default refuse; "
                 "see Fit)",
@@ -266,6 +271,7 @@ static const struct opt_spec spec = {
                  "TAPE --map STREAM=TARGET --map STREAM=TARGET -o FILE.run [OPTION...]\n"
                  "TAPE --to TARGET --verify-only FILE.run\n"
                  "TAPE --peer [USER@]HOST -o FILE.run [OPTION...]\n"
+                 "TAPE --to TARGET --peer [USER@]HOST -o FILE.run [OPTION...]\n"
                  "--serve --stdio [--listen ADDRESS] [--serve-max-...]",
         .summary = "replay recorded block I/O and conversations elsewhere and measure them",
         .opts = options,
@@ -286,7 +292,7 @@ static int check(const struct settings *s, struct err *e)
     if (!s->tape)
         return err_set(e, EINVAL, "no tape is given");
     if (s->to_count + s->map_count == 0 && !s->peer)
-        return err_set(e, EINVAL, "no target is given (--to)");
+        return err_set(e, EINVAL, "no target is given (--to; --peer for conversations)");
     if (s->verify_only && (s->out_count || s->recipe.verify || s->dry_run || s->read_only))
         return err_set(e, EINVAL, "--verify-only goes without -o, --verify, --dry-run and --read-only");
     if (s->recipe.verify && (s->recipe.dedupe || s->read_only))

@@ -52,6 +52,11 @@ struct settings {
 
 /* Parses; outcome as opts_parse gives it. All strings point into argv. */
 int settings_parse(struct settings *s, int argc, char **argv);
+/* The end of the part of the tape, excluded; UINT64_MAX: it has none. */
+static inline uint64_t settings_until_ns(const struct settings *s)
+{
+    return s->for_ns && s->from_ns <= UINT64_MAX - s->for_ns ? s->from_ns + s->for_ns : UINT64_MAX;
+}
 /* One line on standard error. */
 void settings_report(const struct err *e);
 

@@ -24,6 +24,9 @@ const char settings_conversations_text[] =
         "connect for as many ended conversations of its client. recorded: connects and the initiators' sends "
         "at "
         "their recorded times, if what they answer has come. asap: no think times.\n\n"
+        "With --to, the tape's disks and conversations are replayed at once: one start for both, and each "
+        "its own "
+        "timing from there. A repetition ends when both have.\n\n"
         "A host may cap what it serves: put `iotape-replay --serve --stdio --serve-max-bytes 10G` into its "
         "authorized_keys as command=. A conversation that waits in vain for --stall-timeout longer than "
         "recorded "
@@ -50,9 +53,7 @@ int settings_check_net(const struct settings *s, struct err *e)
     if (s->threads < 1 || s->threads > FLOW_THREADS_MAX)
         return err_set(e, EINVAL, "--threads must be 1 to %d", FLOW_THREADS_MAX);
     if (s->to_count + s->map_count)
-        return err_set(e, EINVAL, "--peer and --to (or --map) in one command: not yet; replay one after the other");
-    if (s->from_ns || s->for_ns)
-        return err_set(e, EINVAL, "--from and --for do not go with --peer");
+        return 0; /* the disks' own rules */
     if (s->out_count > 1)
         return err_set(e, EINVAL, "--peer goes with one output (-o)");
     if ((s->verify_only || s->recipe.verify))
@@ -66,5 +67,10 @@ int settings_describe_net(const struct settings *s, struct facts *f, struct err 
     int r = facts_set(f, e, "timing", "%s", timings[s->timing]);
     if (r == 0 && s->timing != TIMING_ASAP)
         r = facts_set(f, e, "speed", "%.15g", s->speed);
+    /* Only where they are not as they always were, so that older runs compare. */
+    if (r == 0 && s->from_ns)
+        r = facts_set(f, e, "from_ns", "%llu", (unsigned long long)s->from_ns);
+    if (r == 0 && s->for_ns)
+        r = facts_set(f, e, "for_ns", "%llu", (unsigned long long)s->for_ns);
     return r < 0 ? r : facts_set(f, e, "threads", "%llu", (unsigned long long)s->threads);
 }

@@ -14,7 +14,7 @@
  * Keys: conversations (1), exchanges (10), request (64), answer (64), server_us (100), client_us (100),
  * path_us (20), gap_us (1000), serial (0), end (close), protocol (tcp), clients (1: conversations take
  * turns), interfaces (1: these, too), began (0: the first N conversations began before), greeting (0: bytes
- * that the responder sends first), label.
+ * that the responder sends first), disk (0: so many writes of 4 KiB, 1 ms apart, to a disk of 64 MiB), label.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +150,30 @@ static void write_all(struct tape_writer *w, const uint32_t *stream, const uint3
     }
 }
 
+/* Block I/O on the same clock. */
+static void write_disk(struct tape_writer *w)
+{
+    struct err e = {0};
+    struct tape_stream disk = {.kind = TAPE_STREAM_DISK, .name = strdup("disk"), .capacity_bytes = 64 << 20};
+    uint32_t stream, issuer;
+    uint64_t writes = number("disk", 0);
+    if (writes) {
+        need(tape_writer_stream(w, &disk, &stream, &e), &e);
+        need(tape_writer_issuer(w, "guest", &issuer, &e), &e);
+    }
+    for (uint64_t i = 0; i < writes; i++) {
+        struct block_record r = {.t_ns = i * 1000000,
+                .stream = stream,
+                .issuer = issuer,
+                .op = BLOCK_WRITE,
+                .offset_bytes = i % 16384 * 4096,
+                .len_bytes = 4096,
+                .latency_ns = 100000};
+        need(tape_writer_add(w, &r, NULL, &e), &e);
+    }
+    tape_stream_release(&disk);
+}
+
 int main(int argc, char **argv)
 {
     struct err e = {0};
@@ -179,6 +203,7 @@ int main(int argc, char **argv)
     for (uint32_t k = 0; k < number("conversations", 1); k++)
         make(k);
     write_all(w, stream, client, server);
+    write_disk(w);
     if (strcmp(text("end", "close"), "none") != 0)
         need(tape_writer_finish(w, "duration", count ? list[count - 1].ev.t_ns : 0, &e), &e);
     tape_writer_close(w, false);

@@ -68,7 +68,7 @@ int scrub_stream(struct tape_stream *s, size_t number, struct err *e)
 {
     char name[32];
 
-    snprintf(name, sizeof name, "disk-%zu", number);
+    snprintf(name, sizeof name, "%s-%zu", s->kind == TAPE_STREAM_NET ? "interface" : "disk", number);
     free(s->name);
     s->name = strdup(name);
     if (!s->name)

@@ -34,10 +34,11 @@ int address_parse(struct address *a, const char *text, struct err *e)
             return err_set(e, EINVAL, "'%s' is no address", text);
         snprintf(host, sizeof host, "%.*s", (int)(end - text - 1), text + 1);
     } else {
-        const char *colon = strchr(text, ':');
-        bool with_port = colon && colon == strrchr(text, ':');
-        port = with_port ? colon + 1 : NULL;
-        snprintf(host, sizeof host, "%.*s", with_port ? (int)(colon - text) : (int)len, text);
+        const char *colon = strchr(text, ':'), *last = strrchr(text, ',');
+        if (!last && colon && colon == strrchr(text, ':'))
+            last = colon;
+        port = last ? last + 1 : NULL;
+        snprintf(host, sizeof host, "%.*s", last ? (int)(last - text) : (int)len, text);
     }
     if ((port && !*port) || look_up(a, host, port, AI_NUMERICHOST | AI_NUMERICSERV))
         return err_set(e, EINVAL, "'%s' is no numeric address, with or without a port", text);

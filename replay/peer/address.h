@@ -15,7 +15,8 @@ struct address {
     socklen_t len;
 };
 
-/* "10.0.0.2", "10.0.0.2:5201", "fd00::2", "[fd00::2]:5201", "fe80::1%eth0"; numbers only. -EINVAL. */
+/* "10.0.0.2", "10.0.0.2:5201", "fd00::2", "[fd00::2]:5201" or "fd00::2,5201", "fe80::1%eth0"; numbers only.
+ * -EINVAL. */
 int address_parse(struct address *a, const char *text, struct err *e);
 
 /* The address of [user@]host, by getaddrinfo(3). -EINVAL with a text that tells of --listen. */

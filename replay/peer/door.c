@@ -13,10 +13,12 @@
 
 #include "formats/base/units.h"
 #include "replay/pace.h"
+#include "replay/peer/arrival.h"
 #include "replay/peer/datagrams.h"
 #include "replay/peer/door_listen.h"
 
 #define EVENTS_AT_ONCE 64
+#define SHORT_OF_NS    20000000u
 #define DATAGRAM_BYTES 2048 /* longer ones are of strangers */
 
 /* A connection that has not brought its token yet; the oldest is first in the list. */
@@ -39,6 +41,7 @@ struct door {
     pthread_t thread;
     bool running;
     atomic_bool stop;
+    struct arrival_clock arrivals;
 };
 
 /* ---- strangers ---- */
@@ -58,12 +61,13 @@ static void turn_away(struct door *d, struct stranger *s)
     d->turned_away++;
 }
 
-static void let_in(struct door *d, struct stranger *s, uint32_t conversation)
+static void let_in(struct door *d, struct stranger *s, uint32_t conversation, uint64_t at_ns)
 {
     struct err e = {0};
     epoll_ctl(d->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
     unlink_stranger(d, s);
-    flow_accept(d->flow, conversation, s->fd, &e); /* out of memory: the conversation stalls, and says so */
+    flow_accept(d->flow, conversation, s->fd, at_ns,
+            &e); /* out of memory: the conversation stalls, and says so */
     free(s);
 }
 
@@ -71,7 +75,8 @@ static void let_in(struct door *d, struct stranger *s, uint32_t conversation)
 static void listen_to(struct door *d, struct stranger *s)
 {
     uint32_t conversation;
-    ssize_t n = recv(s->fd, s->token + s->have, sizeof s->token - s->have, 0);
+    struct arrival a;
+    ssize_t n = arrival_recv(&d->arrivals, s->fd, s->token + s->have, sizeof s->token - s->have, &a);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n > 0)
@@ -79,7 +84,7 @@ static void listen_to(struct door *d, struct stranger *s)
     if (n > 0 && s->have < sizeof s->token)
         return;
     if (n > 0 && tokens_redeem(d->tokens, s->token, NET_TCP, NULL, &conversation))
-        let_in(d, s, conversation);
+        let_in(d, s, conversation, a.at_ns);
     else
         turn_away(d, s);
 }
@@ -112,6 +117,8 @@ static void accept_all(struct door *d, int listener)
         } else if ((errno == EMFILE || errno == ENFILE) && d->first) {
             turn_away(d, d->first);
         } else {
+            if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+                pace_sleep_until(pace_now_ns() + SHORT_OF_NS); /* of files or memory; else this would spin */
             return;
         }
     }
@@ -152,7 +159,7 @@ static void answer(struct door *d, int fd, const uint8_t *data, size_t len,
     if (own_fd < 0)
         return; /* the other end gives up, and says so */
     sort_out(d, own_fd);
-    flow_accept(d->flow, conversation, own_fd, NULL);
+    flow_accept(d->flow, conversation, own_fd, pace_now_ns(), NULL);
 }
 
 static void receive_all(struct door *d)
@@ -184,6 +191,7 @@ static void *door_thread(void *context)
     struct epoll_event list[EVENTS_AT_ONCE];
     while (!atomic_load(&d->stop)) {
         int n = epoll_wait(d->epoll_fd, list, EVENTS_AT_ONCE, 250);
+        arrival_look(&d->arrivals, pace_now_ns());
         for (int i = 0; i < n; i++) { /* strangers first: accepting may free one */
             const int *fd = list[i].data.ptr;
             if (fd < d->tcp_fd || fd > &d->stop_fd)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
+#include "replay/peer/arrival.h"
 
 #define BACKLOG 4096 /* the kernel's bound, net.core.somaxconn, is below or the same */
 
@@ -49,6 +50,7 @@ int door_listen(const struct sockaddr *address, socklen_t address_len, int type,
         return err_sys(e, errno, "cannot open a socket");
     memcpy(&a, address, address_len);
     set_port(&a, port);
+    arrival_enable(fd); /* those that are accepted have it, too */
     int r = bind_socket(fd, type, (struct sockaddr *)&a, address_len);
     if (r == 0 && type == SOCK_STREAM && listen(fd, BACKLOG) < 0)
         r = -errno;

@@ -50,7 +50,8 @@ int events_unpack(struct peer_event *list, uint64_t first, uint32_t count, const
         return err_set(e, EPROTO, "%u events in %zu bytes", count, records_len);
     for (uint32_t i = 0; i < count; i++) {
         unpack_one(&list[i], records + (size_t)i * EVENTS_RECORD_BYTES);
-        list[i].number = first + i;
+        list[i].number = list[i].source_event = first + i;
+        list[i].source_conversation = list[i].ev.conversation;
         if (list[i].ev.kind != NET_CONNECT)
             continue;
         if ((connects + 1) * EVENTS_TOKEN_BYTES > tokens_len)

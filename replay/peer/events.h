@@ -23,7 +23,10 @@
 
 struct peer_event {
     struct net_event ev;
-    uint64_t number;         /* in the tape, from 0 */
+    uint64_t number; /* in what is replayed, from 0 */
+    /* The same in the tape, which differs where a part is replayed; known to the client end only. */
+    uint64_t source_event;
+    uint32_t source_conversation;
     uint32_t client;         /* of a connect; known to the client end only */
     uint16_t port;           /* of a connect: the recorded responder's; the same */
     uint8_t protocol, marks; /* of a connect */
@@ -53,9 +56,6 @@ void ledger_close(struct ledger *l); /* NULL is allowed */
 /* Takes the next event. -EPROTO for what net.h forbids, -EDQUOT with a text for what exceeds the limits. A
  * connect's watermark is not checked here: who ended for whom only the client end knows. */
 int ledger_add(struct ledger *l, const struct peer_event *ev, struct err *e);
-
-/* A conversation that is open, any; false where none is. */
-bool ledger_any(const struct ledger *l, uint32_t *conversation);
 
 uint64_t ledger_bytes(const struct ledger *l);
 uint32_t ledger_conversations(const struct ledger *l);

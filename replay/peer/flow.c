@@ -129,6 +129,7 @@ void flow_close(struct flow *f)
         close(f->event_fd);
     pthread_mutex_destroy(&f->lock);
     free(f->thread);
+    free(f->absent);
     free(f->payload);
     free(f);
 }
@@ -188,10 +189,10 @@ void flow_go(struct flow *f, uint64_t start_ns)
     tell_all(f, NOTE_GO);
 }
 
-int flow_accept(struct flow *f, uint32_t conversation, int fd, struct err *e)
+int flow_accept(struct flow *f, uint32_t conversation, int fd, uint64_t at_ns, struct err *e)
 {
     struct flow_thread *t = &f->thread[conversation % f->o.threads];
-    struct note n = {.type = NOTE_ACCEPT, .conversation = conversation, .fd = fd};
+    struct note n = {.type = NOTE_ACCEPT, .conversation = conversation, .fd = fd, .at_ns = at_ns};
     int r = flow_note(t, &n, e);
     if (r < 0)
         close(fd);
@@ -199,7 +200,29 @@ int flow_accept(struct flow *f, uint32_t conversation, int fd, struct err *e)
     return r;
 }
 
+int flow_absent(struct flow *f, uint32_t conversation, int code, struct err *e)
+{
+    struct flow_thread *t = &f->thread[conversation % f->o.threads];
+    struct note n = {.type = NOTE_ABSENT, .conversation = conversation, .code = code};
+    int r = flow_note(t, &n, e);
+    flow_wake(t);
+    return r;
+}
+
 /* ---- what it says ---- */
+
+bool flow_take_absent(struct flow *f, uint32_t *conversation, int *code)
+{
+    pthread_mutex_lock(&f->lock);
+    bool any = f->absent_count > 0;
+    if (any) {
+        const struct absent *a = &f->absent[--f->absent_count];
+        *conversation = a->conversation;
+        *code = a->code;
+    }
+    pthread_mutex_unlock(&f->lock);
+    return any;
+}
 
 int flow_fd(const struct flow *f)
 {

@@ -42,7 +42,6 @@ struct flow_options {
     unsigned threads;
     enum replay_timing timing;
     double speed;
-    uint64_t wake_ns; /* taken off each think time of `closed` (wake.h) */
     uint64_t stall_timeout_ns;
     uint64_t errors_max; /* more of them end the replay */
     /* The initiators' end: where to, one port for each listener. */
@@ -79,8 +78,15 @@ void flow_allow(struct flow *f, uint64_t events);
 void flow_end(struct flow *f);
 /* Starts the clock: times of the tape count from `start_ns` (pace_now_ns). */
 void flow_go(struct flow *f, uint64_t start_ns);
-/* The responders' end: a connection for a conversation whose connect was added. Owns the fd. */
-int flow_accept(struct flow *f, uint32_t conversation, int fd, struct err *e);
+/* The responders' end: a connection for a conversation whose connect was added, which stands since `at_ns`.
+ * Owns the fd. */
+int flow_accept(struct flow *f, uint32_t conversation, int fd, uint64_t at_ns, struct err *e);
+
+/* The responders' end: a conversation will not come, as its connect failed with this errno. */
+int flow_absent(struct flow *f, uint32_t conversation, int code, struct err *e);
+/* The initiators' end: the next conversation of which the other end is to be told that; false where none is.
+ */
+bool flow_take_absent(struct flow *f, uint32_t *conversation, int *code);
 
 /* Readable when something has changed that the caller waits for: events done, all done, failed. */
 int flow_fd(const struct flow *f);

@@ -103,13 +103,14 @@ static struct conv *make(struct flow_thread *t, const struct peer_event *ev, str
         return NULL;
     }
     *c = (struct conv){.number = ev->ev.conversation,
+            .source = ev->source_conversation,
             .client = ev->client,
             .port = ev->port,
             .protocol = ev->protocol,
             .marks = ev->marks,
             .fd = -1,
             .early = ev->early,
-            .connect_number = ev->number,
+            .connect_source = ev->source_event,
             .connect_t_ns = ev->ev.t_ns,
             .previous_t_ns = ev->ev.t_ns,
             .peer_t_ns = ev->ev.t_ns};
@@ -227,6 +228,7 @@ int conv_add(struct flow_thread *t, const struct peer_event *pe, struct err *e)
         return 0;
     }
     struct step step = {.number = pe->number,
+            .source = pe->source_event,
             .t_ns = ev->t_ns,
             .bytes = ev->bytes,
             .watermark = watermark_of(c, ev),
@@ -244,6 +246,6 @@ int conv_add(struct flow_thread *t, const struct peer_event *pe, struct err *e)
     if (first && c->state == CONV_OPEN && step.watermark && step.watermark <= c->received)
         c->reached_ns = c->heard_ns;
     if (!own)
-        conv_received(t, c, 0, 0);
+        conv_received(t, c, 0, 0, c->heard_ns);
     return 0;
 }

@@ -7,23 +7,28 @@
 #define IOTAPE_PEER_FLOW_CONV_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "replay/pace.h"
+#include "replay/peer/arrival.h"
 #include "replay/peer/clients.h"
 #include "replay/peer/flow.h"
 #include "replay/peer/timers.h"
 
 #define FLOW_BUFFER_BYTES 262144
+/* A transfer of more at once is part of a stream. */
+#define FLOW_SMALL_BYTES 16384
 /* What one conversation may move before others have their turn. */
 #define FLOW_TURN_BYTES (16 * FLOW_BUFFER_BYTES)
 
 /* An event of a conversation that is not done. */
 struct step {
     struct step *next;
-    uint64_t number, t_ns, bytes, watermark, think_ns;
+    uint64_t number, source; /* in what is replayed, in the tape */
+    uint64_t t_ns, bytes, watermark, think_ns;
     uint64_t end_units; /* the side's bytes (of UDP: datagrams) up to here; a FIN counts as one more */
     uint8_t kind;       /* enum net_kind */
 };
@@ -34,7 +39,7 @@ struct steps {
 
 /* A send of the initiator that may be answered. */
 struct request {
-    uint64_t number, end_units, scheduled_ns, issued_ns, bytes;
+    uint64_t source, end_units, scheduled_ns, issued_ns, bytes;
 };
 
 enum conv_state {
@@ -46,9 +51,9 @@ enum conv_state {
 };
 
 struct conv {
-    struct timer timer; /* first: a timer's address is its conversation's */
-    struct conv *next;  /* in its bucket */
-    uint32_t number, client;
+    struct timer timer;              /* first: a timer's address is its conversation's */
+    struct conv *next;               /* in its bucket */
+    uint32_t number, source, client; /* source: its number in the tape */
     uint16_t port;
     uint8_t protocol, marks, state;
     int fd;
@@ -58,11 +63,12 @@ struct conv {
     uint64_t told[NET_SIDES];       /* units that events so far amount to */
     uint64_t told_bytes[NET_SIDES]; /* the same in bytes, without FINs */
     uint64_t received;              /* units: what watermarks count */
+    uint64_t given_up;              /* expected datagrams that were */
     uint64_t received_bytes, sent_bytes, left_bytes;
     uint64_t
             reached_ns; /* when the first own step's watermark was reached; 0: not, or with the step before */
     uint64_t done_ns;   /* of the own step before, or when the connection stood */
-    uint64_t heard_ns, moved_ns; /* last received; last progress of any kind */
+    uint64_t heard_ns, moved_ns; /* when the last bytes arrived; last progress of any kind */
     uint64_t connect_t_ns, previous_t_ns,
             peer_t_ns;                /* recorded: of the connect, of own and peer's events before */
     uint64_t peer_data_t_ns;          /* recorded: of the last data of the peer that events tell of */
@@ -70,7 +76,7 @@ struct conv {
     uint8_t token[EVENTS_TOKEN_BYTES], cookie[EVENTS_TOKEN_BYTES];
     bool have_cookie;
     uint64_t greeting_ns; /* when cookies were first asked for */
-    uint64_t connect_number, connect_scheduled_ns, connect_issued_ns;
+    uint64_t connect_source, connect_scheduled_ns, connect_issued_ns;
     /* exchanges, at the initiators' end */
     struct request *request;
     uint32_t request_first, request_count, request_room;
@@ -79,12 +85,12 @@ struct conv {
     uint64_t answer_watermark, answer_ns, answer_bytes;
 };
 
-enum note_type { NOTE_EVENT, NOTE_ACCEPT, NOTE_RELEASE, NOTE_GO, NOTE_ALLOW };
+enum note_type { NOTE_EVENT, NOTE_ACCEPT, NOTE_ABSENT, NOTE_RELEASE, NOTE_GO, NOTE_ALLOW };
 
 /* What other threads say to this one. */
 struct note {
     enum note_type type;
-    int fd;
+    int fd, code;
     uint32_t conversation;
     uint64_t at_ns;
     struct peer_event event;
@@ -112,13 +118,19 @@ struct flow_thread {
     size_t slabs;
     struct timers timers;
     struct pace pace;
+    struct arrival_clock arrivals;
     uint64_t now_ns, watch_ns;
     uint8_t *sink; /* FLOW_BUFFER_BYTES for what is received */
     struct flow_result *result;
     uint32_t results;
     struct flow_counts counts;
     uint64_t open;
-    uint32_t *held; /* conversations whose next step is not allowed yet */
+    uint32_t hot; /* the conversation of TCP that was ready last */
+    cpu_set_t cpus;
+    uint64_t moved_ns; /* when this thread last looked where it runs */
+    uint64_t send_ns;  /* what sending a small message takes: a moving mean */
+    bool streaming;    /* the last transfer was of many bytes: a sleep gains, as more comes at once */
+    uint32_t *held;    /* conversations whose next step is not allowed yet */
     size_t held_count, held_room;
 };
 
@@ -132,8 +144,13 @@ struct flow {
     _Atomic uint64_t allowed;  /* own events before this number may be done */
     _Atomic uint64_t done, convs_open, unsettled, errors;
     atomic_bool ended, stop;
-    uint64_t ticked_ns;   /* the caller's */
-    pthread_mutex_t lock; /* of the results and of `failure` */
+    uint64_t ticked_ns; /* the caller's */
+    struct absent {
+        uint32_t conversation;
+        int code;
+    } * absent; /* those that could not be opened, and nobody was told yet */
+    size_t absent_count, absent_room;
+    pthread_mutex_t lock; /* of the results, of `absent` and of `failure` */
     int failed;
     struct err failure;
 };
@@ -153,8 +170,8 @@ static inline enum net_side peer_side(const struct flow *f)
 struct conv *conv_find(const struct flow_thread *t, uint32_t number);
 /* Takes an event into its conversation. -ENOMEM. */
 int conv_add(struct flow_thread *t, const struct peer_event *ev, struct err *e);
-/* Events of the peer's side that stand in the inbox still. What they announce may be here before them, as this
- * thread is busy with other conversations. */
+/* Events of the peer's side that stand in the inbox still. What they announce may be here before them, as
+ * this thread is busy with other conversations. */
 struct coming {
     uint64_t units, bytes;
     bool reset, cut;
@@ -170,12 +187,12 @@ void conv_free_all(struct flow_thread *t);
 
 /* Does what the conversation may do now, and sets its timer for what comes next. */
 void conv_advance(struct flow_thread *t, struct conv *c);
-/* Takes note of what was received: `units` more, of them `bytes` of data. */
-void conv_received(struct flow_thread *t, struct conv *c, uint64_t units, uint64_t bytes);
+/* Takes note of what was received: `units` more, of them `bytes` of data; they arrived `at_ns`. */
+void conv_received(struct flow_thread *t, struct conv *c, uint64_t units, uint64_t bytes, uint64_t at_ns);
 /* Sets the conversation's timer. */
 void conv_set_timer(struct flow_thread *t, struct conv *c, uint64_t due_ns);
-/* The connection stands. */
-void conv_stands(struct flow_thread *t, struct conv *c);
+/* The connection stands, since `at_ns`. */
+void conv_stands(struct flow_thread *t, struct conv *c, uint64_t at_ns);
 /* Its end for its client, if it had not ended for it. */
 void conv_release_client(struct flow_thread *t, struct conv *c);
 /* Closes the connection; the conversation is over, and stays where it is until conv_retire. */
@@ -189,8 +206,10 @@ void conv_fail(struct flow_thread *t, struct conv *c, int code, const char *fmt,
 /* Retransmitted segments of a socket. */
 uint64_t tcp_retransmits(int fd);
 void tcp_connect(struct flow_thread *t, struct conv *c);
-void tcp_accepted(struct flow_thread *t, struct conv *c, int fd);
+void tcp_accepted(struct flow_thread *t, struct conv *c, int fd, uint64_t at_ns);
 void tcp_ready(struct flow_thread *t, struct conv *c, uint32_t events);
+/* Takes what has come, and does what may be done then; false where nothing has come. Of an open one. */
+bool tcp_look(struct flow_thread *t, struct conv *c);
 /* Sends what is left of a step. 1: all, 0: not yet, -1: the conversation has failed. */
 int tcp_send(struct flow_thread *t, struct conv *c);
 /* Follows a socket's readiness, edge-triggered. 0 or -errno. */
@@ -207,12 +226,14 @@ void udp_connect(struct flow_thread *t, struct conv *c);
 void udp_accepted(struct flow_thread *t, struct conv *c, int fd);
 void udp_ready(struct flow_thread *t, struct conv *c);
 int udp_send(struct flow_thread *t, struct conv *c);
+/* Waits no longer for datagrams that must be lost, so that they take no room of others. */
+void udp_give_up(struct flow_thread *t, struct conv *c);
 /* Asks (again) while cookies are exchanged. */
 void udp_greet(struct flow_thread *t, struct conv *c);
 
 /* ---- flow_exchange.c ---- */
 
-void exchange_connected(struct flow_thread *t, struct conv *c, int code);
+void exchange_connected(struct flow_thread *t, struct conv *c, int code, uint64_t at_ns);
 /* A send has begun; an expected send has arrived in full; nothing more will. */
 void exchange_request(struct flow_thread *t, struct conv *c, const struct step *s);
 void exchange_answer(struct flow_thread *t, struct conv *c, const struct step *s, uint64_t at_ns);

@@ -36,15 +36,15 @@ static void emit(struct flow_thread *t, const struct flow_result *r)
         exchange_flush(t);
 }
 
-void exchange_connected(struct flow_thread *t, struct conv *c, int code)
+void exchange_connected(struct flow_thread *t, struct conv *c, int code, uint64_t at_ns)
 {
-    struct flow_result r = {.event = c->connect_number,
-            .conversation = c->number,
+    struct flow_result r = {.event = c->connect_source,
+            .conversation = c->source,
             .kind = FLOW_CONNECT,
             .error = (uint16_t)code,
             .scheduled_ns = since_start(t->flow, c->connect_scheduled_ns),
             .issued_ns = since_start(t->flow, c->connect_issued_ns),
-            .latency_ns = t->now_ns - c->connect_issued_ns};
+            .latency_ns = at_ns > c->connect_issued_ns ? at_ns - c->connect_issued_ns : 0};
     emit(t, &r);
 }
 
@@ -70,7 +70,7 @@ void exchange_request(struct flow_thread *t, struct conv *c, const struct step *
         }
     }
     c->request[(c->request_first + c->request_count++) % c->request_room] =
-            (struct request){s->number, s->end_units, c->scheduled_ns, c->issued_ns, s->bytes};
+            (struct request){s->source, s->end_units, c->scheduled_ns, c->issued_ns, s->bytes};
 }
 
 /* The send that holds the byte which the answer waited for; those before it are answered or never will be. */
@@ -93,8 +93,8 @@ void exchange_over(struct flow_thread *t, struct conv *c)
     if (!c->answering)
         return;
     const struct request *q = &c->answered;
-    struct flow_result r = {.event = q->number,
-            .conversation = c->number,
+    struct flow_result r = {.event = q->source,
+            .conversation = c->source,
             .kind = FLOW_EXCHANGE,
             .scheduled_ns = since_start(t->flow, q->scheduled_ns),
             .issued_ns = since_start(t->flow, q->issued_ns),

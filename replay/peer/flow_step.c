@@ -23,15 +23,15 @@ static uint64_t scaled(const struct flow *f, uint64_t ns)
     return f->o.speed == 1 ? ns : (uint64_t)((double)ns / f->o.speed);
 }
 
-/* Recorded think times hold a wake-up; so does what this end needs to learn of a watermark (wake.h). */
-static uint64_t think_ns(const struct flow *f, const struct step *s)
+/* Recorded think times end where a capture saw the packet, which is about half-way through the call that
+ * sends it here. */
+static uint64_t think_ns(const struct flow_thread *t, const struct step *s)
 {
-    if (f->o.timing == TIMING_ASAP)
-        return 0;
-    uint64_t think = scaled(f, s->think_ns);
+    uint64_t think = t->flow->o.timing == TIMING_ASAP ? 0 : scaled(t->flow, s->think_ns),
+             lead = t->send_ns / 2;
     if (s->kind == NET_CONNECT && !s->watermark)
         return think;
-    return think > f->o.wake_ns ? think - f->o.wake_ns : 0;
+    return think > lead ? think - lead : 0;
 }
 
 /* ---- the beginning of a step ---- */
@@ -55,7 +55,7 @@ static bool connect_due(struct flow_thread *t, struct conv *c, const struct step
     }
     if (waits && !c->reached_ns)
         return false;
-    *due_ns = (waits ? c->reached_ns : start_ns) + think_ns(f, s);
+    *due_ns = (waits ? c->reached_ns : start_ns) + think_ns(t, s);
     return true;
 }
 
@@ -68,11 +68,13 @@ static uint64_t not_ahead(const struct flow *f, const struct conv *c, uint64_t a
 }
 
 /* When a step of a standing connection is due; false where it waits for the peer. */
-static bool step_due(const struct flow *f, const struct conv *c, const struct step *s, uint64_t *due_ns)
+static bool step_due(
+        const struct flow_thread *t, const struct conv *c, const struct step *s, uint64_t *due_ns)
 {
+    const struct flow *f = t->flow;
     bool reached = s->watermark <= c->received;
     uint64_t base_ns = not_ahead(f, c, c->reached_ns > c->done_ns ? c->reached_ns : c->done_ns);
-    *due_ns = base_ns + think_ns(f, s);
+    *due_ns = base_ns + think_ns(t, s);
     if (f->o.timing == TIMING_RECORDED && is_initiator(f))
         *due_ns = atomic_load(&f->start_ns) + scaled(f, s->t_ns);
     if (c->protocol == NET_TCP || s->kind != NET_DATA)
@@ -120,7 +122,7 @@ static bool begin(struct flow_thread *t, struct conv *c, const struct step *s)
     uint64_t due_ns;
     if ((s->number >= atomic_load(&f->allowed) && hold(t, c)) || !atomic_load(&f->start_ns))
         return false;
-    bool known = s->kind == NET_CONNECT ? connect_due(t, c, s, &due_ns) : step_due(f, c, s, &due_ns);
+    bool known = s->kind == NET_CONNECT ? connect_due(t, c, s, &due_ns) : step_due(t, c, s, &due_ns);
     if (!known)
         return false;
     if (due_ns > t->now_ns) {
@@ -227,7 +229,7 @@ static void finish(struct flow_thread *t, struct conv *c)
     if (c->state != CONV_OPEN || c->own.first || !c->end_known)
         return;
     if (c->protocol == NET_UDP) {
-        bool all = c->received >= c->told[peer_side(t->flow)];
+        bool all = c->received + c->given_up >= c->told[peer_side(t->flow)];
         if (!all && !atomic_load(&t->flow->start_ns))
             return; /* `go` comes back to it */
         uint64_t end_ns = lost_at(t->flow, c);
@@ -262,10 +264,11 @@ static void settle(struct flow_thread *t, struct conv *c)
     c->early = false;
 }
 
-void conv_stands(struct flow_thread *t, struct conv *c)
+void conv_stands(struct flow_thread *t, struct conv *c, uint64_t at_ns)
 {
     c->state = CONV_OPEN;
-    c->done_ns = c->moved_ns = t->now_ns;
+    c->done_ns = at_ns;
+    c->moved_ns = t->now_ns;
     if (c->own.first && c->own.first->kind == NET_CONNECT && !c->early)
         conv_pop(t, &c->own);
     settle(t, c);
@@ -275,22 +278,24 @@ void conv_stands(struct flow_thread *t, struct conv *c)
         t->counts.open_max = t->open;
 }
 
-void conv_received(struct flow_thread *t, struct conv *c, uint64_t units, uint64_t bytes)
+void conv_received(struct flow_thread *t, struct conv *c, uint64_t units, uint64_t bytes, uint64_t at_ns)
 {
     uint64_t before = c->received;
     c->received += units;
     c->received_bytes += bytes;
     if (units) {
-        c->heard_ns = c->moved_ns = t->now_ns;
+        c->heard_ns = at_ns;
+        c->moved_ns = t->now_ns;
         t->counts.received_bytes += bytes;
-        t->counts.last_byte_ns = t->now_ns;
+        t->counts.last_byte_ns = at_ns;
         if (!t->counts.first_byte_ns)
-            t->counts.first_byte_ns = t->now_ns;
+            t->counts.first_byte_ns = at_ns;
     }
     const struct step *own = c->own.first;
     if (own && !c->stepping && before < own->watermark && c->received >= own->watermark)
-        c->reached_ns = t->now_ns;
-    for (const struct step *s; (s = c->peer.first) && s->end_units <= c->received; conv_pop(t, &c->peer)) {
+        c->reached_ns = at_ns;
+    for (const struct step *s; (s = c->peer.first) && s->end_units <= c->received + c->given_up;
+            conv_pop(t, &c->peer)) {
         if (s->kind == NET_RESET || s->kind == NET_CUT)
             break;
         exchange_answer(t, c, s, c->heard_ns);
@@ -333,6 +338,24 @@ void conv_close(struct flow_thread *t, struct conv *c)
     t->counts.elapsed_ns = t->now_ns;
 }
 
+/* The other end waits for it. */
+static void tell_absent(struct flow *f, uint32_t conversation, int code)
+{
+    pthread_mutex_lock(&f->lock);
+    if (f->absent_count == f->absent_room) {
+        size_t room = f->absent_room ? f->absent_room * 2 : 16;
+        struct absent *list = realloc(f->absent, room * sizeof *list);
+        if (list) {
+            f->absent = list;
+            f->absent_room = room;
+        }
+    }
+    if (f->absent_count < f->absent_room) /* else its stall timeout tells it */
+        f->absent[f->absent_count++] = (struct absent){conversation, code};
+    pthread_mutex_unlock(&f->lock);
+    flow_notify(f);
+}
+
 void conv_fail(struct flow_thread *t, struct conv *c, int code, const char *fmt, ...)
 {
     struct flow *f = t->flow;
@@ -344,13 +367,15 @@ void conv_fail(struct flow_thread *t, struct conv *c, int code, const char *fmt,
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (is_initiator(f) && c->state != CONV_OPEN)
+        tell_absent(f, c->number, code);
     t->counts.errors++;
     t->counts.conversations--; /* it has not come to its end */
     c->answering = false;
     conv_release_client(t, c);
     conv_close(t, c);
-    err_set(&e, code, "conversation %u (%s, event %llu): %s", c->number + 1, net_protocol_name(c->protocol),
-            (unsigned long long)c->connect_number + 1, text);
+    err_set(&e, code, "conversation %u (%s, event %llu): %s", c->source + 1, net_protocol_name(c->protocol),
+            (unsigned long long)c->connect_source + 1, text);
     if (atomic_fetch_add(&f->errors, 1) >= f->o.errors_max)
         flow_fail(f, &e);
 }

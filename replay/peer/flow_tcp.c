@@ -12,9 +12,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "formats/base/units.h"
 #include "replay/peer/flow_conv.h"
 
-#define FOLLOW (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
+#define SEND_MAX_NS 20000
+#define FOLLOW      (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
 
 int tcp_follow(struct flow_thread *t, const struct conv *c)
 {
@@ -44,7 +46,7 @@ struct sockaddr_storage flow_address(const struct flow *f, uint16_t port)
 static void connect_failed(struct flow_thread *t, struct conv *c, int code)
 {
     const char *hint = code == EADDRNOTAVAIL ? " (too many connections in TIME_WAIT?)" : "";
-    exchange_connected(t, c, code);
+    exchange_connected(t, c, code, t->now_ns);
     conv_fail(t, c, code, "cannot connect: %s%s", strerror(code), hint);
 }
 
@@ -61,6 +63,8 @@ void tcp_connect(struct flow_thread *t, struct conv *c)
         connect_failed(t, c, errno);
         return;
     }
+    arrival_enable(c->fd);
+    c->connect_issued_ns = pace_now_ns();
     if (connect(c->fd, (struct sockaddr *)&a, f->o.address_len) < 0 && errno != EINPROGRESS) {
         connect_failed(t, c, errno);
         return;
@@ -70,6 +74,18 @@ void tcp_connect(struct flow_thread *t, struct conv *c)
         connect_failed(t, c, -r);
 }
 
+/* When the connection stood: the kernel knows how long the answer to the SYN took, of which this thread
+ * learns after a wake-up only. */
+static uint64_t stood_ns(const struct flow_thread *t, const struct conv *c)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof info;
+    bool known = getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 && info.tcpi_rtt &&
+                 !info.tcpi_total_retrans;
+    uint64_t at_ns = known ? c->connect_issued_ns + info.tcpi_rtt * NS_PER_US : t->now_ns;
+    return at_ns < t->now_ns ? at_ns : t->now_ns;
+}
+
 /* A new socket takes the token at once, whole. */
 static void connected(struct flow_thread *t, struct conv *c)
 {
@@ -77,6 +93,7 @@ static void connected(struct flow_thread *t, struct conv *c)
     socklen_t len = sizeof code;
     if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
         code = errno;
+    uint64_t at_ns = stood_ns(t, c);
     if (!code && send(c->fd, c->token, sizeof c->token, MSG_NOSIGNAL) != (ssize_t)sizeof c->token)
         code = errno ? errno : EIO;
     if (code) {
@@ -84,11 +101,11 @@ static void connected(struct flow_thread *t, struct conv *c)
         return;
     }
     if (!c->early)
-        exchange_connected(t, c, 0);
-    conv_stands(t, c);
+        exchange_connected(t, c, 0, at_ns);
+    conv_stands(t, c, at_ns);
 }
 
-void tcp_accepted(struct flow_thread *t, struct conv *c, int fd)
+void tcp_accepted(struct flow_thread *t, struct conv *c, int fd, uint64_t at_ns)
 {
     int one = 1;
     c->fd = fd;
@@ -98,7 +115,7 @@ void tcp_accepted(struct flow_thread *t, struct conv *c, int fd)
         conv_fail(t, c, -r, "cannot follow a connection: %s", strerror(-r));
         return;
     }
-    conv_stands(t, c);
+    conv_stands(t, c, at_ns);
     tcp_ready(t, c, EPOLLIN);
 }
 
@@ -136,7 +153,7 @@ static void ended(struct flow_thread *t, struct conv *c)
     if (c->fin_received)
         return;
     c->fin_received = true;
-    conv_received(t, c, 1, 0);
+    conv_received(t, c, 1, 0, t->now_ns);
     if (!c->cut && too_much(t, c) && !conv_coming(t, c).cut)
         conv_fail(t, c, EPIPE, "the other end closed it at byte %llu, before its time",
                 (unsigned long long)c->received_bytes);
@@ -150,52 +167,93 @@ static void acknowledge(const struct conv *c)
         setsockopt(c->fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one);
 }
 
-/* Reads until nothing is there. Edge-triggered: where a read leaves the buffer unfilled nothing is, unless
- * the end was announced with it. */
-static void receive(struct flow_thread *t, struct conv *c, bool to_end)
+/* What to read at once: up to what the next step waits for, so that its time of arrival is known. */
+static size_t next_bytes(const struct conv *c)
+{
+    const struct step *own = c->own.first;
+    uint64_t left = own && own->watermark > c->received ? own->watermark - c->received : UINT64_MAX;
+    return left < FLOW_BUFFER_BYTES ? (size_t)left : FLOW_BUFFER_BYTES;
+}
+
+/* Reads until nothing is there, or the next step may begin: then true. Edge-triggered: where a read leaves
+ * the buffer unfilled nothing is there, unless the end was announced with it. */
+static bool receive(struct flow_thread *t, struct conv *c, bool to_end)
 {
     uint64_t moved = 0;
     while (c->state == CONV_OPEN && !c->fin_received) {
-        ssize_t n = recv(c->fd, t->sink, FLOW_BUFFER_BYTES, 0);
-        t->now_ns = pace_now_ns();
+        size_t wanted = next_bytes(c);
+        struct arrival a;
+        ssize_t n = arrival_recv(&t->arrivals, c->fd, t->sink, wanted, &a);
+        t->now_ns = a.now_ns;
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
-            return;
+            return false;
         if (n < 0) {
             lost(t, c, errno);
-            return;
+            return false;
         }
         if (n == 0) {
             ended(t, c);
-            return;
+            return false;
         }
-        conv_received(t, c, (uint64_t)n, (uint64_t)n);
+        t->streaming = n > FLOW_SMALL_BYTES;
+        conv_received(t, c, (uint64_t)n, (uint64_t)n, a.at_ns);
         if (too_much(t, c)) {
             conv_fail(t, c, EPROTO, "more bytes came than its events say");
-            return;
+            return false;
         }
-        if (n < FLOW_BUFFER_BYTES && !to_end)
-            return;
+        if (((size_t)n < wanted || a.drained) && !to_end)
+            return false;
+        if ((size_t)n == wanted && wanted < FLOW_BUFFER_BYTES)
+            return true;
         moved += (uint64_t)n;
         if (moved >= FLOW_TURN_BYTES) { /* others have their turn; this goes on with the next */
             struct epoll_event ev = {FOLLOW, {.u64 = c->number}};
             epoll_ctl(t->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev);
-            return;
+            return false;
         }
     }
+    return false;
 }
 
 void tcp_ready(struct flow_thread *t, struct conv *c, uint32_t events)
 {
+    bool to_end = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), readable = to_end || events & EPOLLIN;
+    bool more = true;
     if (c->state == CONV_CONNECTING)
         connected(t, c);
-    if (c->state == CONV_OPEN && events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-        receive(t, c, events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
-    if (c->state != CONV_OPEN)
-        return;
-    acknowledge(c);
-    conv_advance(t, c);
+    while (more && c->state == CONV_OPEN) {
+        more = readable && receive(t, c, to_end);
+        if (c->state != CONV_OPEN)
+            return;
+        acknowledge(c);
+        conv_advance(t, c);
+    }
+    t->hot = c->number;
+}
+
+bool tcp_look(struct flow_thread *t, struct conv *c)
+{
+    uint64_t before = c->received;
+    bool more = receive(t, c, false);
+    if (c->received == before && c->state == CONV_OPEN)
+        return false;
+    if (c->state == CONV_OPEN) {
+        acknowledge(c);
+        conv_advance(t, c);
+    }
+    if (more && c->state == CONV_OPEN)
+        tcp_ready(t, c, EPOLLIN);
+    return true;
+}
+
+/* One that was interrupted tells little. */
+static void learn_send(struct flow_thread *t, uint64_t took_ns)
+{
+    if (took_ns > SEND_MAX_NS)
+        took_ns = SEND_MAX_NS;
+    t->send_ns = t->send_ns ? (7 * t->send_ns + took_ns) / 8 : took_ns;
 }
 
 int tcp_send(struct flow_thread *t, struct conv *c)
@@ -204,11 +262,14 @@ int tcp_send(struct flow_thread *t, struct conv *c)
     while (c->left_bytes) {
         size_t len = c->left_bytes < FLOW_BUFFER_BYTES ? (size_t)c->left_bytes : FLOW_BUFFER_BYTES;
         const uint8_t *data = t->flow->payload + c->sent_bytes % FLOW_BUFFER_BYTES;
+        uint64_t before_ns = pace_now_ns();
         ssize_t n = send(c->fd, data, len, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0 && errno == EAGAIN)
+        if (n < 0 && errno == EAGAIN) {
+            t->streaming = true;
             return 0;
+        }
         if (n < 0) {
             lost(t, c, errno);
             return -1;
@@ -218,6 +279,8 @@ int tcp_send(struct flow_thread *t, struct conv *c)
         t->counts.sent_bytes += (uint64_t)n;
         moved += (uint64_t)n;
         c->moved_ns = pace_now_ns();
+        if (n <= FLOW_SMALL_BYTES)
+            learn_send(t, c->moved_ns - before_ns);
         if (moved >= FLOW_TURN_BYTES && c->left_bytes) {
             conv_set_timer(t, c, t->now_ns);
             return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,6 +14,9 @@
 #define EVENTS_AT_ONCE 256
 #define INBOX          UINT64_MAX /* in place of a conversation's number */
 #define FOREVER        UINT64_MAX
+#define YIELD_NS       10000u
+#define LOOK_NS        5000u
+#define GIVE_WAY_NS    1000000u
 
 /* ---- what others say ---- */
 
@@ -89,14 +93,14 @@ static void advance_held(struct flow_thread *t)
     free(list);
 }
 
-static void accepted(struct flow_thread *t, struct conv *c, int fd)
+static void accepted(struct flow_thread *t, struct conv *c, int fd, uint64_t at_ns)
 {
     if (!c || c->state != CONV_WAITING) {
         close(fd);
         return;
     }
     if (c->protocol == NET_TCP)
-        tcp_accepted(t, c, fd);
+        tcp_accepted(t, c, fd, at_ns);
     else
         udp_accepted(t, c, fd);
 }
@@ -117,8 +121,10 @@ static void take_note(struct flow_thread *t, const struct note *n)
         return;
     }
     struct conv *c = conv_find(t, n->type == NOTE_EVENT ? n->event.ev.conversation : n->conversation);
+    if (n->type == NOTE_ABSENT && c && c->state == CONV_WAITING)
+        conv_fail(t, c, n->code, "the initiator could not open it: %s", strerror(n->code));
     if (n->type == NOTE_ACCEPT)
-        accepted(t, c, n->fd);
+        accepted(t, c, n->fd, n->at_ns);
     if (!c)
         return;
     if (n->type == NOTE_RELEASE)
@@ -163,22 +169,80 @@ static int wait_ns(struct flow_thread *t, struct epoll_event *list, uint64_t ns)
     return epoll_wait(t->epoll_fd, list, EVENTS_AT_ONCE, 0);
 }
 
-/* Waits for sockets until the next deadline: asleep, and the last of it with a clock in hand. */
+/* Who looks for packets on the CPU where they come in keeps them waiting; and where both ends are on one
+ * host, that is where the other end wants to run. One end gives way, else they would meet again. */
+static void give_way(struct flow_thread *t, const struct conv *c)
+{
+    cpu_set_t others = t->cpus;
+    int cpu = -1;
+    socklen_t len = sizeof cpu;
+    if (!is_initiator(t->flow) || t->now_ns < t->moved_ns + GIVE_WAY_NS)
+        return;
+    t->moved_ns = t->now_ns;
+    if (getsockopt(c->fd, SOL_SOCKET, SO_INCOMING_CPU, &cpu, &len) < 0 || cpu != sched_getcpu())
+        return;
+    CPU_CLR(cpu, &others);
+    if (CPU_COUNT(&others))
+        sched_setaffinity(0, sizeof others, &others);
+}
+
+/* Looks at the sockets until the time, or until one of them has something: how many, or -1 where what there
+ * was has been done already. The one that was ready last comes first: a call less for each answer. */
+static int look(struct flow_thread *t, struct epoll_event *list, uint64_t now_ns, uint64_t until_ns)
+{
+    uint64_t before_ns = now_ns, yielded_ns = now_ns;
+    struct conv *hot = t->open ? conv_find(t, t->hot) : NULL;
+    bool found = false;
+    int n = 0;
+    if (hot && (hot->state != CONV_OPEN || hot->protocol != NET_TCP || hot->stepping))
+        hot = NULL;
+    for (unsigned i = 1; n == 0 && !found && now_ns < until_ns; i++) {
+        uint64_t began_ns = now_ns;
+        found = hot && tcp_look(t, hot);
+        if (!found && (!hot || t->open > 1 || i % 16 == 0))
+            n = wait_ns(t, list, 0);
+        now_ns = pace_now_ns();
+        if (n == 0 && !found) /* where it took longer, others had the CPU */
+            t->pace.spun_ns += now_ns - began_ns < LOOK_NS ? now_ns - began_ns : LOOK_NS;
+        if (now_ns < yielded_ns + YIELD_NS)
+            continue;
+        sched_yield(); /* to who waits for this CPU */
+        yielded_ns = now_ns = pace_now_ns();
+    }
+    if (found) {
+        pace_learn_wait(&t->pace, now_ns - before_ns);
+        give_way(t, hot);
+        conv_retire(t, hot);
+    }
+    return found ? -1 : n;
+}
+
+/* Sleeps until a socket has something, or shortly before the deadline. Others wake it, too: flow_tick. */
+static int doze(struct flow_thread *t, struct epoll_event *list, uint64_t due_ns)
+{
+    uint64_t before_ns = pace_now_ns();
+    uint64_t sleep_ns = due_ns == FOREVER ? FOREVER : pace_sleep_ns(&t->pace, before_ns, due_ns);
+    int n = wait_ns(t, list, sleep_ns);
+    if (n == 0 && sleep_ns > 0 && sleep_ns != FOREVER)
+        pace_learn(&t->pace, before_ns + sleep_ns, pace_now_ns());
+    return n;
+}
+
+/* Waits for sockets until the next deadline: a while with a clock in hand where they are ready soon as a rule
+ * (pace.h), then asleep, and the last of it with a clock in hand again. */
 static int wait_ready(struct flow_thread *t, struct epoll_event *list)
 {
     const struct timer *first = timers_first(&t->timers);
-    if (!first)
-        return wait_ns(t, list, FOREVER); /* others wake it: flow_tick */
-    uint64_t before_ns = pace_now_ns();
-    if (first->due_ns <= before_ns)
+    uint64_t due_ns = first ? first->due_ns : FOREVER, before_ns = pace_now_ns();
+    if (due_ns <= before_ns)
         return wait_ns(t, list, 0);
-    uint64_t sleep_ns = pace_sleep_ns(&t->pace, before_ns, first->due_ns);
-    int n = wait_ns(t, list, sleep_ns);
-    uint64_t now_ns = pace_now_ns();
-    if (sleep_ns == 0)
-        t->pace.spun_ns += now_ns - before_ns;
-    else if (n == 0)
-        pace_learn(&t->pace, before_ns + sleep_ns, now_ns);
+    uint64_t poll_ns = t->open && !t->streaming ? pace_poll_ns(&t->pace) : 0;
+    bool near = first && pace_sleep_ns(&t->pace, before_ns, due_ns) <= poll_ns;
+    int n = near || poll_ns ? look(t, list, before_ns, near ? due_ns : before_ns + poll_ns) : 0;
+    if (n == 0 && !near)
+        n = doze(t, list, due_ns);
+    if (n > 0)
+        pace_learn_wait(&t->pace, pace_now_ns() - before_ns);
     return n;
 }
 
@@ -228,9 +292,11 @@ void *flow_thread_main(void *context)
         flow_fail(t->flow, &e);
         return NULL;
     }
-    pace_init(&t->pace);
+    pace_init(&t->pace, t->flow->o.threads);
+    sched_getaffinity(0, sizeof t->cpus, &t->cpus);
     while (!atomic_load(&t->flow->stop)) {
         int n = wait_ready(t, list);
+        arrival_look(&t->arrivals, pace_now_ns());
         handle(t, list, n);
         fire_timers(t);
         watch(t);

@@ -22,6 +22,7 @@ void udp_connect(struct flow_thread *t, struct conv *c)
         conv_fail(t, c, errno, "cannot open a socket: %s", strerror(errno));
         return;
     }
+    arrival_enable(c->fd);
     int r = tcp_follow(t, c);
     if (r < 0) {
         conv_fail(t, c, -r, "cannot follow a socket: %s", strerror(-r));
@@ -58,13 +59,14 @@ static void accepted(const struct conv *c)
 void udp_accepted(struct flow_thread *t, struct conv *c, int fd)
 {
     c->fd = fd;
+    arrival_enable(fd);
     int r = tcp_follow(t, c);
     if (r < 0) {
         conv_fail(t, c, -r, "cannot follow a socket: %s", strerror(-r));
         return;
     }
     accepted(c);
-    conv_stands(t, c);
+    conv_stands(t, c, t->now_ns);
     udp_ready(t, c);
 }
 
@@ -83,23 +85,24 @@ static void control(struct flow_thread *t, struct conv *c, const uint8_t *data, 
         c->have_cookie = true;
         udp_greet(t, c);
     } else if (data[0] == 'R') {
-        conv_stands(t, c);
+        conv_stands(t, c, t->now_ns);
     }
 }
 
-static void data_came(struct flow_thread *t, struct conv *c, size_t len)
+static void data_came(struct flow_thread *t, struct conv *c, size_t len, uint64_t at_ns)
 {
     if (c->state == CONV_GREETING)
-        conv_stands(t, c); /* what said so was lost, or overtaken */
+        conv_stands(t, c, at_ns); /* what said so was lost, or overtaken */
     t->counts.datagrams_received++;
-    conv_received(t, c, 1, len);
+    conv_received(t, c, 1, len, at_ns);
 }
 
 void udp_ready(struct flow_thread *t, struct conv *c)
 {
     while (c->state == CONV_OPEN || c->state == CONV_GREETING) {
-        ssize_t n = recv(c->fd, t->sink, FLOW_BUFFER_BYTES, 0);
-        t->now_ns = pace_now_ns();
+        struct arrival a;
+        ssize_t n = arrival_recv(&t->arrivals, c->fd, t->sink, FLOW_BUFFER_BYTES, &a);
+        t->now_ns = a.now_ns;
         if (n < 0 && (errno == EINTR || errno == ECONNREFUSED))
             continue;
         if (n < 0 && errno == EAGAIN)
@@ -111,7 +114,7 @@ void udp_ready(struct flow_thread *t, struct conv *c)
         if (n > 0 && t->sink[0])
             control(t, c, t->sink, (size_t)n);
         else
-            data_came(t, c, (size_t)n);
+            data_came(t, c, (size_t)n, a.at_ns);
         uint64_t told = c->told[peer_side(t->flow)];
         if (c->received > told && c->received > told + conv_coming(t, c).units) {
             conv_fail(t, c, EPROTO, "more datagrams came than its events say");
@@ -120,6 +123,25 @@ void udp_ready(struct flow_thread *t, struct conv *c)
     }
     if (c->state == CONV_OPEN)
         conv_advance(t, c);
+}
+
+void udp_give_up(struct flow_thread *t, struct conv *c)
+{
+    double speed = t->flow->o.timing == TIMING_ASAP ? 0 : 1 / t->flow->o.speed;
+    const struct step *s;
+    if (c->state != CONV_OPEN)
+        return;
+    while ((s = c->peer.first) && s->kind == NET_DATA) {
+        uint64_t gap_ns = s->t_ns > c->peer_t_ns ? s->t_ns - c->peer_t_ns : 0;
+        uint64_t since_ns = c->heard_ns > c->done_ns ? c->heard_ns : c->done_ns;
+        uint64_t floor_ns = atomic_load(&t->flow->start_ns) + (uint64_t)((double)c->connect_t_ns * speed);
+        since_ns = since_ns > floor_ns ? since_ns : floor_ns;
+        if (t->now_ns < since_ns + 2 * NET_DATAGRAM_TIMEOUT_NS + (uint64_t)((double)gap_ns * speed))
+            return;
+        c->peer_t_ns = s->t_ns;
+        c->given_up++;
+        conv_pop(t, &c->peer);
+    }
 }
 
 int udp_send(struct flow_thread *t, struct conv *c)

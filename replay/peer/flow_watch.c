@@ -35,6 +35,10 @@ static bool waits_for(const struct flow *f, const struct conv *c, char *text, si
         snprintf(text, text_bytes, "waits to be connected");
         return true;
     }
+    if (c->state == CONV_OPEN && c->stepping && own && own->kind == NET_RESET) {
+        snprintf(text, text_bytes, "waits until the %s has acknowledged what was sent", peer);
+        return true;
+    }
     if (c->state != CONV_OPEN || c->timer.place || c->held)
         return false;
     if (c->stepping) {
@@ -60,7 +64,7 @@ static void complain(struct flow_thread *t, const struct conv *c, const char *wh
     char after[UNITS_TEXT_BYTES];
     struct err e = {0};
     err_set(&e, ETIMEDOUT, "stalled: conversation %u (%s, event %llu) %s; nothing has moved for %s",
-            c->number + 1, net_protocol_name(c->protocol), (unsigned long long)c->connect_number + 1, what,
+            c->source + 1, net_protocol_name(c->protocol), (unsigned long long)c->connect_source + 1, what,
             units_duration(t->now_ns - c->moved_ns, after));
     flow_fail(t->flow, &e);
 }
@@ -75,7 +79,9 @@ void watch(struct flow_thread *t)
     if (!atomic_load(&f->start_ns))
         return;
     for (size_t i = 0; i < t->buckets; i++) {
-        for (const struct conv *c = t->bucket[i]; c; c = c->next) {
+        for (struct conv *c = t->bucket[i]; c; c = c->next) {
+            if (c->protocol == NET_UDP)
+                udp_give_up(t, c);
             if (t->now_ns - c->moved_ns < f->o.stall_timeout_ns || !waits_for(f, c, what, sizeof what))
                 continue;
             if (t->now_ns - c->moved_ns >= allowance_ns(f, c)) {

@@ -165,17 +165,6 @@ int ledger_add(struct ledger *l, const struct peer_event *pe, struct err *e)
     return 0;
 }
 
-bool ledger_any(const struct ledger *l, uint32_t *conversation)
-{
-    for (size_t i = 0; i < l->buckets && l->open; i++) {
-        if (l->bucket[i]) {
-            *conversation = l->bucket[i]->conversation;
-            return true;
-        }
-    }
-    return false;
-}
-
 uint64_t ledger_bytes(const struct ledger *l)
 {
     return l->bytes;

@@ -41,6 +41,8 @@ static const struct form {
                 {MESSAGE_LATENESS_MAX * 16, 0}},
         [MESSAGE_REFUSED] = {"refused", SERVER, IN(START) | IN(MET) | AFTER_MET, 0, 0, true, {0}},
         [MESSAGE_ALIVE] = {"alive", CLIENT | SERVER, AFTER_MET, 0, 0, false, {0}},
+        /* So may this. */
+        [MESSAGE_ABSENT] = {"absent", CLIENT, MEASURED | IN(IDLE), ABSENT_NUMBERS, 0, false, {0}},
         [MESSAGE_BYE] = {"bye", CLIENT, IN(IDLE), 0, 0, false, {0}},
 };
 

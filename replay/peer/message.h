@@ -15,6 +15,7 @@
  *                                <-   taken                     makes room
  *     go                         ->                             clocks start; events may still follow
  *                                <-   failed                    a conversation failed: the client will stop
+ *     absent                     ->                             a conversation could not be opened
  *     stop                       ->                             where it is cut short
  *                                <-   results
  *     bye                        ->
@@ -50,6 +51,7 @@ enum message_type {
     MESSAGE_REFUSED,
     MESSAGE_ALIVE,
     MESSAGE_BYE,
+    MESSAGE_ABSENT,
     MESSAGE_TYPES
 };
 
@@ -67,6 +69,7 @@ enum {
 enum { EVENTS_FIRST, EVENTS_COUNT, EVENTS_NUMBERS };
 enum { TAKEN_RECEIVED, TAKEN_DONE, TAKEN_NUMBERS };
 enum { END_EVENTS, END_NUMBERS };
+enum { ABSENT_CONVERSATION, ABSENT_CODE, ABSENT_NUMBERS }; /* the code: an errno */
 enum {
     RESULTS_CONVERSATIONS,
     RESULTS_RECEIVED_BYTES, /* from TCP and UDP */

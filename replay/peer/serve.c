@@ -20,7 +20,6 @@
 #include "replay/peer/process.h"
 #include "replay/peer/results_wire.h"
 #include "replay/peer/talk.h"
-#include "replay/wake.h"
 
 #define WAIT_NS            NS_PER_S
 #define CONTROL_TIMEOUT_NS (30 * NS_PER_S)
@@ -76,9 +75,7 @@ static int open_repetition(struct server *s, const struct message *m, struct err
             m->n[BEGIN_TIMING] > TIMING_ASAP || m->n[BEGIN_SPEED_PPM] < 1 ||
             m->n[BEGIN_SPEED_PPM] > UINT64_C(1000000000000) || m->n[BEGIN_STALL_TIMEOUT_NS] > INT64_MAX)
         return err_set(e, EPROTO, "'begin' asks for what there is not");
-    int r = o.timing == TIMING_CLOSED ? wake_measure(&o.wake_ns, e) : 0;
-    if (r == 0)
-        r = ledger_open(&s->ledger, &limits, e);
+    int r = ledger_open(&s->ledger, &limits, e);
     if (r == 0)
         r = tokens_open(&s->tokens, e);
     if (r == 0)
@@ -154,6 +151,13 @@ static int send_results(struct server *s, struct err *e)
 
 /* ---- what comes, and what is due ---- */
 
+static int take_absent(struct server *s, const struct message *m, struct err *e)
+{
+    if (m->n[ABSENT_CONVERSATION] >= ledger_conversations(s->ledger) || m->n[ABSENT_CODE] > INT16_MAX)
+        return err_set(e, EPROTO, "a conversation is said to be absent that there is not");
+    return flow_absent(s->flow, (uint32_t)m->n[ABSENT_CONVERSATION], (int)m->n[ABSENT_CODE], e);
+}
+
 static int handle(struct server *s, const struct message *m, struct err *e)
 {
     switch (m->type) {
@@ -171,6 +175,8 @@ static int handle(struct server *s, const struct message *m, struct err *e)
         process_usage(&s->before);
         flow_go(s->flow, pace_now_ns());
         return 0;
+    case MESSAGE_ABSENT:
+        return s->flow ? take_absent(s, m, e) : 0;
     case MESSAGE_STOP:
         return s->flow ? send_results(s, e) : 0; /* or it crossed the results */
     default:                                     /* goodbye; all others would have been out of turn */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The other end of a socket replay: iotape-replay --serve --stdio, started by a client through a remote
- * shell. It plays the responders, listens during repetitions only, connects to nobody, opens no files, and
- * ends with its control channel.
+ * shell. It plays the responders, listens during repetitions only, connects to nobody, opens no file that a
+ * client could name, and ends with its control channel.
  */
 #ifndef IOTAPE_PEER_SERVE_H
 #define IOTAPE_PEER_SERVE_H
