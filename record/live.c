@@ -19,7 +19,7 @@
 #include "formats/host.h"
 #include "record/command.h"
 #include "record/options.h"
-#include "record/plan.h"
+#include "record/wanted.h"
 #include "record/privileges.h"
 #include "record/recorder.h"
 #include "record/rotation.h"
@@ -38,7 +38,7 @@ struct live {
     struct source_config config;
     struct tape_info info;
     struct streams *streams;
-    struct plan plan;
+    struct wanted wanted;
     struct tape_writer *w;
     struct recorder *recorder; /* NULL: no disks */
     struct net_assembler_options net_options;
@@ -77,7 +77,7 @@ static int find_whose(struct live *l, struct err *e)
 static int find_streams(struct live *l, struct err *e)
 {
     int status = streams_open(&l->streams, l->info.salt, l->o->output, e);
-    return status ? status : plan_make(&l->plan, l->o, l->streams, e);
+    return status ? status : wanted_make(&l->wanted, l->o, l->streams, e);
 }
 
 static bool any_disks(const struct live *l)
@@ -90,10 +90,10 @@ static int describe_options(struct live *l, struct err *e)
     const struct options *o = l->o;
     struct facts *f = &l->info.options;
     int status = facts_set(f, e, "source", "%s%s", any_disks(l) ? l->ops->name : "",
-            !l->plan.net_count ? ""
-            : any_disks(l)     ? " and packets"
-                               : "packets");
-    if (status == 0 && l->plan.net_count)
+            !l->wanted.net_count ? ""
+            : any_disks(l)       ? " and packets"
+                                 : "packets");
+    if (status == 0 && l->wanted.net_count)
         status = net_assembler_describe(&l->net_options, f, e);
     if (status == 0 && o->for_ns)
         status = facts_set(f, e, "for_ns", "%" PRIu64, o->for_ns);
@@ -109,7 +109,7 @@ static int describe_options(struct live *l, struct err *e)
         status = facts_set(
                 f, e, "processes", "%zu%s", o->pids.count, o->children ? " and their children" : "");
     if (status == 0)
-        status = facts_merge(f, &l->plan.notes, "", e);
+        status = facts_merge(f, &l->wanted.notes, "", e);
     if (status == 0 && o->command && o->keep_names)
         status = facts_set(f, e, "command", "%s", o->command[0]);
     return status;
@@ -140,8 +140,8 @@ static int open_source(struct live *l, struct err *e)
             .verbose = o->verbose};
     l->config.targets = streams_targets(l->streams, &l->config.target_count);
     l->start_ns = clock_ns(CLOCK_MONOTONIC);
-    int status = l->plan.net_count
-                         ? net_source_open(&l->net, l->plan.nets, l->plan.net_count, &l->net_options, e)
+    int status = l->wanted.net_count
+                         ? net_source_open(&l->net, l->wanted.nets, l->wanted.net_count, &l->net_options, e)
                          : 0;
     if (status == 0 && any_disks(l))
         status = l->ops->open(&l->source, &l->config, &l->start_ns, e);
@@ -237,15 +237,15 @@ static const char *ended(struct live *l)
         return "duration";
     if (o->max_bytes && !o->rotate && s.finished_bytes >= o->max_bytes)
         return "size";
-    if (plan_left(&l->plan))
+    if (wanted_left(&l->wanted))
         return "guest left";
     return NULL;
 }
 
 static int follow_guests(struct live *l, struct err *e)
 {
-    const struct plan_recording r = {l->ops, l->source, &l->config, l->w, l->start_ns};
-    return plan_follow(&l->plan, &r, e);
+    const struct wanted_recording r = {l->ops, l->source, &l->config, l->w, l->start_ns};
+    return wanted_follow(&l->wanted, &r, e);
 }
 
 /* Sleeps, or until a signal. */
@@ -363,7 +363,7 @@ static void live_release(struct live *l, bool discard)
     net_source_close(l->net);
     tape_writer_close(l->w, discard);
     command_release(&l->command);
-    plan_release(&l->plan);
+    wanted_release(&l->wanted);
     streams_close(l->streams);
     tape_info_release(&l->info);
     whose_release(&l->whose);
@@ -377,13 +377,13 @@ static int begin(struct live *l, struct err *e)
     if (status == 0)
         status = describe(l, e);
     if (status == 0)
-        status = privileges_check(any_disks(l) && l->ops == &source_bpf, l->plan.net_count > 0, e);
+        status = privileges_check(any_disks(l) && l->ops == &source_bpf, l->wanted.net_count > 0, e);
     if (status == 0 && o->command) /* before the source: a fork with mapped rings costs more */
         status = command_start(&l->command, o->command, e);
     if (status == 0)
         status = open_source(l, e);
     if (status == 0) /* before privileges are given up: a thread cannot be made then */
-        status = plan_watch(&l->plan, e);
+        status = wanted_watch(&l->wanted, e);
     if (status == 0)
         status = give_up(l, e);
     if (status == 0)

@@ -6,7 +6,7 @@ here=$(dirname "$0")
 . "$here/record.sh"
 . "$here/guest.sh"
 . "$here/net_lab.sh"
-need_bpf; need_loop; need_guest; need mkfs.ext4 ip
+need_bpf; need_guest; need ip
 
 guest_initrd '
 dd if=/dev/vda of=/dev/null bs=4k count=100 skip=500 iflag=direct status=none
@@ -15,11 +15,7 @@ dd if=/dev/zero of=/dev/vdb bs=8k count=60 oflag=direct conv=notrunc status=none
 dd if=/dev/vdc of=/dev/null bs=4k count=30 iflag=direct status=none' '
 dd if=/dev/zero bs=1000 count=50 2>/dev/null | nc 10.99.9.1 9999 | wc -c'
 
-loop_new 512M; store=$loop
-mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$store"; mkdir "$tmp/store"
-mount "$store" "$tmp/store" && cleanup "umount $tmp/store" || skip_all "cannot mount ext4"
-loop_new 64M; device=$loop
-dd if=/dev/zero of="$tmp/store/raw" bs=1M count=32 oflag=direct conv=fsync status=none
+guest_store
 dd if=/dev/zero of="$tmp/store/base.raw" bs=1M count=16 oflag=direct conv=fsync status=none
 qemu-img create -q -f qcow2 -b "$tmp/store/base.raw" -F raw "$tmp/store/top"
 
@@ -67,15 +63,18 @@ err=$(cat "$tmp/err")
 is "$status" 0 "recorded"
 like "$err" ', 0 lost,' "nothing lost"
 
-# Streams are in the order of descriptors, which is QEMU's affair: their sizes tell them apart.
+# Streams are in the order of descriptors, which is QEMU's affair: sizes and drivers tell them apart.
 "$analyze" show "$tmp/q.tape" >"$tmp/show"
 streams=$(awk '$1 == "stream" { printf "%s ", $3 }' "$tmp/show" | tr -d ,)
 is "$streams" "disk0 disk1 disk2 disk3 net0 " "two disks, an image and the one below it, a tap"
 guest_trace "$tmp/trace" | awk '{ print $1, $2, $3 }' | sort >"$tmp/qemu"
-stream_of() { awk -v size="$1" '$1 == "stream" && $4 " " $5 == size { print $3 }' "$tmp/show" | tr -d ,; }
-STREAM=$(stream_of "64.00 MiB,") tape_ios "$tmp/q.tape" >"$tmp/disk0"
-STREAM=$(stream_of "32.00 MiB,") tape_ios "$tmp/q.tape" >"$tmp/disk1"
-STREAM=$(stream_of "16.00 MiB,") tape_ios "$tmp/q.tape" >"$tmp/base"
+stream_of() { # stream_of DRIVER: the one of 64 MiB
+    awk -v driver="$1" '$1 == "stream" { name = $4 == "64.00" ? $3 : "" } $1 == "driver:" && $2 == driver && name { print name }' \
+        "$tmp/show" | tr -d ,
+}
+STREAM=$(stream_of loop) tape_ios "$tmp/q.tape" >"$tmp/disk0"
+STREAM=$(stream_of file) tape_ios "$tmp/q.tape" >"$tmp/disk1"
+STREAM=$(awk '$1 == "stream" && $4 == "16.00" { print $3 }' "$tmp/show" | tr -d ,) tape_ios "$tmp/q.tape" >"$tmp/base"
 # QEMU's trace has all disks in one: what is at one of them only tells them apart.
 grep -E '^write [0-9]+ 16384$' "$tmp/qemu" >"$tmp/q0"; grep ' 16384$' "$tmp/disk0" | grep ^write >"$tmp/t0"
 same_ios "$tmp/q0" "$tmp/t0" "the block device: its writes"

@@ -6,7 +6,7 @@ here=$(dirname "$0")
 . "$here/lib.sh"
 . "$here/record.sh"
 . "$here/guest.sh"
-need_bpf; need_loop; need_guest; need mkfs.ext4
+need_bpf; need_guest
 
 guest_initrd '
 dd if=/dev/vda of=/dev/null bs=4k count=200 skip=1000 iflag=direct status=none
@@ -16,44 +16,23 @@ for at in 9 3 11 250 100 17 255 0; do
     dd if=/dev/zero of=/dev/vda bs=20k count=3 seek=$at oflag=direct conv=notrunc,fsync status=none
 done'
 
-# An ext4 of the test's own, so that there is one below images, whatever the machine has.
-loop_new 512M; store=$loop
-mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$store"; mkdir "$tmp/store"
-mount "$store" "$tmp/store" && cleanup "umount $tmp/store" || skip_all "cannot mount ext4"
-loop_new 64M; device=$loop
-dd if=/dev/zero of="$tmp/store/raw" bs=1M count=64 oflag=direct conv=fsync status=none
+guest_store
 qemu-img create -q -f qcow2 "$tmp/store/qcow2" 64M
 libvirtd_start || skip_all "libvirtd does not start"
 
-disk() { # disk TYPE SOURCE FORMAT
-    echo "<disk type='$1' device='disk'><driver name='qemu' type='$3' cache='none' io='native'/><source $2/>" \
-        "<target dev='vda' bus='virtio'/><alias name='virtio-disk0'/></disk>"
-}
-# boot NAME DISK-XML: the guest's whole life is in $tmp/NAME.tape.
-boot() {
-    local name=$1
-    domain_start "$@" || return 1
-    "$record" -o "$tmp/$name.tape" --vm "$name" --connect "$uri" 2>"$tmp/$name.err" &
-    recorder=$!
-    cleanup "kill $recorder"
-    wait_for 20 test -e "$tmp/$name.tape.partial" || { note "$(cat "$tmp/$name.err")"; $virsh destroy "$name"; return 1; }
-    $virsh resume "$name"
-    wait_for 60 guest_done "$guest_dir/$name.console" || note "$(tail -3 "$guest_dir/$name.console")"
-    sleep 0.3
-    kill $recorder; wait $recorder; status=$?
-    $virsh destroy "$name"
-    err=$(cat "$tmp/$name.err")
-    guest_trace "$guest_dir/$name.trace" | awk '{ print $1, $2, $3 }' | sort >"$tmp/qemu"
-    STREAM=vda tape_ios "$tmp/$name.tape" >"$tmp/tape"
+boot() { # boot NAME DISK-XML: I/Os land in $tmp/qemu and $tmp/tape
+    guest_recorded "$@" || return 1
+    guest_trace "$guest_dir/$1.trace" | awk '{ print $1, $2, $3 }' | sort >"$tmp/qemu"
+    STREAM=vda tape_ios "$tmp/$1.tape" >"$tmp/tape"
 }
 sums() { # of lines "OP OFFSET LENGTH": reads, bytes read, writes, bytes written
     awk '{ n[$1]++; b[$1] += $3 } END { printf "%.0f %.0f %.0f %.0f\n", n["read"], b["read"], n["write"], b["write"] }' "$1"
 }
 for kind in loop raw qcow2; do
     case $kind in
-    loop) boot $kind "$(disk block "dev='$device'" raw)" ;;
-    raw) boot $kind "$(disk file "file='$tmp/store/raw'" raw)" ;;
-    qcow2) boot $kind "$(disk file "file='$tmp/store/qcow2'" qcow2)" ;;
+    loop) boot $kind "$(guest_disk block "dev='$device'" raw)" ;;
+    raw) boot $kind "$(guest_disk file "file='$tmp/store/raw'" raw)" ;;
+    qcow2) boot $kind "$(guest_disk file "file='$tmp/store/qcow2'" qcow2)" ;;
     esac || { ok 1 "$kind: the guest runs and is recorded"; continue; }
     is "$status" 0 "$kind: recorded"
     like "$err" ', 0 lost,' "$kind: nothing lost"
@@ -87,7 +66,7 @@ while [ ! -e /dev/vdb ]; do sleep 0.1; done
 sleep 3
 dd if=/dev/zero of=/dev/vdb bs=8k count=70 seek=11 oflag=direct conv=notrunc status=none
 echo GUEST-WROTE'
-domain_start plug "$(disk block "dev='$device'" raw)"
+domain_start plug "$(guest_disk block "dev='$device'" raw)"
 "$record" --keep-privileges -o "$tmp/plug.tape" --vm plug --connect "$uri" 2>"$tmp/plug.err" &
 recorder=$!
 cleanup "kill $recorder"

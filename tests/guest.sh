@@ -106,3 +106,32 @@ END
     $virsh create --paused "$guest_dir/$name.xml" 2>"$tmp/virsh" || { note "$(cat "$tmp/virsh")"; return 1; }
     cleanup "$virsh destroy $name"
 }
+# guest_disk TYPE SOURCE FORMAT: the XML of vda.
+guest_disk() {
+    echo "<disk type='$1' device='disk'><driver name='qemu' type='$3' cache='none' io='native'/><source $2/>" \
+        "<target dev='vda' bus='virtio'/><alias name='virtio-disk0'/></disk>"
+}
+# guest_recorded NAME DISK-XML: the whole life of a guest, recorded by --vm: $tmp/NAME.tape; $status and $err are the recorder's.
+guest_recorded() {
+    local name=$1
+    domain_start "$@" || return 1
+    "$record" -o "$tmp/$name.tape" --vm "$name" --connect "$uri" 2>"$tmp/$name.err" &
+    recorder=$!
+    cleanup "kill $recorder"
+    wait_for 20 test -e "$tmp/$name.tape.partial" || { note "$(cat "$tmp/$name.err")"; $virsh destroy "$name"; return 1; }
+    $virsh resume "$name"
+    wait_for 60 guest_done "$guest_dir/$name.console" || note "$(tail -3 "$guest_dir/$name.console")"
+    sleep 0.3
+    kill $recorder; wait $recorder; status=$?
+    $virsh destroy "$name"
+    err=$(cat "$tmp/$name.err")
+}
+# guest_store: an ext4 of the test's own at $tmp/store, with the image `raw` (64 MiB, all written), and the device $device.
+guest_store() {
+    need_loop; need mkfs.ext4
+    loop_new 512M; store=$loop
+    mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$store"; mkdir "$tmp/store"
+    mount "$store" "$tmp/store" && cleanup "umount $tmp/store" || skip_all "cannot mount ext4"
+    loop_new 64M; device=$loop
+    dd if=/dev/zero of="$tmp/store/raw" bs=1M count=64 oflag=direct conv=fsync status=none
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/plan.h"
+#include "record/wanted.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "formats/base/cleanup.h"
 
-static int add_words(struct plan *p, enum stream_path is, const struct words *words, struct err *e)
+static int add_words(struct wanted *p, enum stream_path is, const struct words *words, struct err *e)
 {
     int status = 0;
     for (size_t i = 0; status == 0 && i < words->count; i++) {
@@ -21,7 +21,7 @@ static int add_words(struct plan *p, enum stream_path is, const struct words *wo
     return status;
 }
 
-static int add_net(struct plan *p, const char *interface, const char *name, struct err *e)
+static int add_net(struct wanted *p, const char *interface, const char *name, struct err *e)
 {
     struct net_spec *more = reallocarray(p->nets, p->net_count + 1, sizeof *more);
     if (!more)
@@ -35,7 +35,7 @@ static int add_net(struct plan *p, const char *interface, const char *name, stru
 /* ---- guests ---- */
 
 /* On the terminal and, without the domain's name, in the tape. */
-static int note(struct plan *p, const struct plan_guest *g, const char *text, struct err *e)
+static int note(struct wanted *p, const struct wanted_guest *g, const char *text, struct err *e)
 {
     char key[32];
     fprintf(stderr, "iotape-record: %s: %s\n", g->shown, text);
@@ -44,7 +44,7 @@ static int note(struct plan *p, const struct plan_guest *g, const char *text, st
 }
 
 /* Disks that are on no device of this host do not keep the others from being recorded. */
-static int add_disk(struct plan *p, const struct plan_guest *g, const struct guest_disk *d, struct err *e)
+static int add_disk(struct wanted *p, const struct wanted_guest *g, const struct guest_disk *d, struct err *e)
 {
     char name[160], text[ERR_TEXT_BYTES + 64];
     struct err why = {0};
@@ -61,7 +61,7 @@ static int add_disk(struct plan *p, const struct plan_guest *g, const struct gue
     return status < 0 ? err_set(e, why.code, "%s: %s: %s", g->shown, d->name, why.text) : 0;
 }
 
-static int add_guest(struct plan *p, const struct plan_guest *g, struct err *e)
+static int add_guest(struct wanted *p, const struct wanted_guest *g, struct err *e)
 {
     size_t before = streams_count(p->streams) + p->net_count;
     int status = 0;
@@ -80,7 +80,7 @@ static int add_guest(struct plan *p, const struct plan_guest *g, struct err *e)
 }
 
 /* Names of domains are personal; process ids mean nothing later. */
-static int name_guest(const struct plan *p, struct plan_guest *g, bool is_domain, struct err *e)
+static int name_guest(const struct wanted *p, struct wanted_guest *g, bool is_domain, struct err *e)
 {
     size_t number = (size_t)(g - p->guests) + 1, all = p->o->vms.count + p->o->qemu_pids.count;
     char *shown = NULL, *prefix = NULL;
@@ -96,7 +96,7 @@ static int name_guest(const struct plan *p, struct plan_guest *g, bool is_domain
     return g->prefix ? 0 : err_sys(e, ENOMEM, "cannot keep a guest's name");
 }
 
-static int find_domain(struct plan *p, struct plan_guest *g, struct err *e)
+static int find_domain(struct wanted *p, struct wanted_guest *g, struct err *e)
 {
     CLEANUP_FREE char *xml = NULL;
     int status = virt_describe(p->virt, g->asked, &xml, e);
@@ -105,11 +105,11 @@ static int find_domain(struct plan *p, struct plan_guest *g, struct err *e)
     return status < 0 && status != -ENOENT && status != -ESRCH ? err_prefix(e, "%s", g->shown) : status;
 }
 
-static int add_guests(struct plan *p, const struct words *words, bool are_domains, struct err *e)
+static int add_guests(struct wanted *p, const struct words *words, bool are_domains, struct err *e)
 {
     int status = 0;
     for (size_t i = 0; status == 0 && i < words->count; i++) {
-        struct plan_guest *g = &p->guests[p->guest_count++];
+        struct wanted_guest *g = &p->guests[p->guest_count++];
         g->asked = words->list[i];
         g->is_domain = are_domains;
         status = name_guest(p, g, are_domains, e);
@@ -121,9 +121,9 @@ static int add_guests(struct plan *p, const struct words *words, bool are_domain
     return status;
 }
 
-int plan_make(struct plan *p, const struct options *o, struct streams *streams, struct err *e)
+int wanted_make(struct wanted *p, const struct options *o, struct streams *streams, struct err *e)
 {
-    *p = (struct plan){.o = o, .streams = streams};
+    *p = (struct wanted){.o = o, .streams = streams};
     p->guests = calloc(o->vms.count + o->qemu_pids.count + 1, sizeof *p->guests);
     int status = p->guests ? add_words(p, STREAM_DISK, &o->disks, e)
                            : err_sys(e, ENOMEM, "cannot begin to record");
@@ -138,7 +138,7 @@ int plan_make(struct plan *p, const struct options *o, struct streams *streams, 
     return status ? status : add_guests(p, &o->qemu_pids, false, e);
 }
 
-void plan_release(struct plan *p)
+void wanted_release(struct wanted *p)
 {
     if (watch_close(p->watch))
         virt_close(p->virt);

@@ -10,9 +10,9 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
-#include "record/plan.h"
+#include "record/wanted.h"
 
-static void name_of(const struct plan_guest *g, const char *name, char text[160])
+static void name_of(const struct wanted_guest *g, const char *name, char text[160])
 {
     snprintf(text, 160, "%s%s", g->prefix, name);
 }
@@ -36,7 +36,7 @@ static bool has_net(const struct guest *g, const struct guest_net *n)
 /* ---- leaving ---- */
 
 static void mark_left(
-        const struct plan_recording *r, const struct plan_guest *g, const char *name, uint64_t t_ns)
+        const struct wanted_recording *r, const struct wanted_guest *g, const char *name, uint64_t t_ns)
 {
     char key[176], time[UNITS_TEXT_BYTES];
     snprintf(key, sizeof key, "left_ns.%s", name);
@@ -45,7 +45,7 @@ static void mark_left(
 }
 
 /* What of `before` is not in `after` any more. */
-static void leave(struct plan *p, const struct plan_recording *r, const struct plan_guest *g,
+static void leave(struct wanted *p, const struct wanted_recording *r, const struct wanted_guest *g,
         const struct guest *after, uint64_t t_ns)
 {
     char name[160];
@@ -65,7 +65,7 @@ static void leave(struct plan *p, const struct plan_recording *r, const struct p
 /* ---- joining ---- */
 
 static int record_disk(
-        struct plan *p, const struct plan_recording *r, const struct stream_spec *spec, struct err *why)
+        struct wanted *p, const struct wanted_recording *r, const struct stream_spec *spec, struct err *why)
 {
     bool is_new = false;
     size_t count;
@@ -83,7 +83,7 @@ static int record_disk(
 }
 
 /* A disk that cannot be followed does not end the recording of the others. */
-static int join_disk(struct plan *p, const struct plan_recording *r, const struct plan_guest *g,
+static int join_disk(struct wanted *p, const struct wanted_recording *r, const struct wanted_guest *g,
         struct guest_disk *d, uint64_t t_ns, struct err *e)
 {
     char name[160], time[UNITS_TEXT_BYTES];
@@ -104,7 +104,7 @@ static int join_disk(struct plan *p, const struct plan_recording *r, const struc
     return 0;
 }
 
-static int join(struct plan *p, const struct plan_recording *r, const struct plan_guest *g,
+static int join(struct wanted *p, const struct wanted_recording *r, const struct wanted_guest *g,
         const struct guest *after, uint64_t t_ns, struct err *e)
 {
     int status = 0;
@@ -126,15 +126,15 @@ static int join(struct plan *p, const struct plan_recording *r, const struct pla
 
 /* ---- events ---- */
 
-int plan_watch(struct plan *p, struct err *e)
+int wanted_watch(struct wanted *p, struct err *e)
 {
     return p->o->vms.count ? watch_open(&p->watch, p->virt, p->o->vms.list, p->o->vms.count, e) : 0;
 }
 
 static int follow(
-        struct plan *p, const struct plan_recording *r, const struct watch_event *event, struct err *e)
+        struct wanted *p, const struct wanted_recording *r, const struct watch_event *event, struct err *e)
 {
-    struct plan_guest *g = &p->guests[event->domain]; /* domains come first */
+    struct wanted_guest *g = &p->guests[event->domain]; /* domains come first */
     struct guest after = {0};
     struct err why = {0};
     uint64_t t_ns = event->at_ns > r->start_ns ? event->at_ns - r->start_ns : 0;
@@ -152,18 +152,18 @@ static int follow(
     return status;
 }
 
-int plan_follow(struct plan *p, const struct plan_recording *r, struct err *e)
+int wanted_follow(struct wanted *p, const struct wanted_recording *r, struct err *e)
 {
     struct watch_event event;
     int status = 0;
     while (p->watch && status == 0 && watch_take(p->watch, &event)) {
-        CLEANUP_FREE char *xml = event.xml;
         status = follow(p, r, &event, e);
+        free(event.xml);
     }
     return status;
 }
 
-bool plan_left(const struct plan *p)
+bool wanted_left(const struct wanted *p)
 {
     return p->guest_count && p->guests_left == p->guest_count && streams_present(p->streams) == 0 &&
            p->o->interfaces.count == 0;

@@ -3,8 +3,8 @@
  * What is to be recorded: from what was named on the command line (disks, files, interfaces, processes and
  * domains that are guests) to streams.
  */
-#ifndef IOTAPE_PLAN_H
-#define IOTAPE_PLAN_H
+#ifndef IOTAPE_WANTED_H
+#define IOTAPE_WANTED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #include "record/watch.h"
 
 /* A guest as it was found last. */
-struct plan_guest {
+struct wanted_guest {
     const char *asked; /* as it was named: a process id or a domain */
     char *shown;       /* in messages: "domain 'web01'", ...; owned */
     char *prefix;      /* of its streams' names; owned; "" for the only guest */
@@ -27,11 +27,11 @@ struct plan_guest {
     bool is_domain, left;
 };
 
-struct plan {
+struct wanted {
     const struct options *o;
     struct streams *streams; /* borrowed */
     struct virt *virt;       /* NULL: no domains */
-    struct plan_guest *guests;
+    struct wanted_guest *guests;
     size_t guest_count;
     struct watch *watch; /* NULL: no domains */
     size_t guests_left;
@@ -42,11 +42,11 @@ struct plan {
 
 /* Finds all and adds the disks and files to `streams`. Says on standard error what of a guest cannot be
  * recorded. `p` is to be released in any case. */
-int plan_make(struct plan *p, const struct options *o, struct streams *streams, struct err *e);
-void plan_release(struct plan *p);
+int wanted_make(struct wanted *p, const struct options *o, struct streams *streams, struct err *e);
+void wanted_release(struct wanted *p);
 
-/* What plan_follow adds to. */
-struct plan_recording {
+/* What wanted_follow adds to. */
+struct wanted_recording {
     const struct source_ops *ops;
     struct source *source; /* NULL: only interfaces are recorded */
     struct source_config *config;
@@ -55,14 +55,14 @@ struct plan_recording {
 };
 
 /* Begins to watch the domains, if there are any. */
-int plan_watch(struct plan *p, struct err *e);
+int wanted_watch(struct wanted *p, struct err *e);
 
 /* Follows what happened to the domains since: disks that left are closed and marked with their time (counts
  * "left_ns.NAME" of the tape), those that were plugged in are recorded (fact "joined_ns"). Says so on
  * standard error. Only what makes the recording impossible is an error. */
-int plan_follow(struct plan *p, const struct plan_recording *r, struct err *e);
+int wanted_follow(struct wanted *p, const struct wanted_recording *r, struct err *e);
 
 /* Whether there were guests, and nothing of the recording is left. */
-bool plan_left(const struct plan *p);
+bool wanted_left(const struct wanted *p);
 
 #endif
