@@ -73,8 +73,6 @@ int rotation_next(struct rotation *r, const struct rotation_tape *t, uint64_t el
     }
     if (t->net)
         status = net_source_cut(t->net, &cut_ns, &end_ns, next, e);
-    if (t->recorder)
-        recorder_continue(t->recorder, cut_ns, next);
     r->part_ns = cut_ns;
     if (status == 0)
         status = tape_writer_finish(*t->w, "rotation", (end_ns > cut_ns ? end_ns : cut_ns) - before_ns, e);
@@ -82,6 +80,8 @@ int rotation_next(struct rotation *r, const struct rotation_tape *t, uint64_t el
         tape_writer_close(next, true);
         return status;
     }
+    if (t->recorder)
+        recorder_continue(t->recorder, cut_ns, next);
     tape_writer_close(*t->w, false);
     *t->w = next;
     return parts_finished(&r->parts, finished, e);
