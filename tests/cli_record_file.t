@@ -56,7 +56,7 @@ cleanup "delpart $disk 1"
 mnt=$tmp/mnt; mkdir "$mnt"
 cleanup "umount $mnt"
 for fs in ext4 xfs; do
-    umount "$mnt" 2>/dev/null
+    mountpoint -q "$mnt" && { wait_for 20 umount "$mnt" || skip_all "cannot unmount"; }
     # On a partition: places of the file system are not those of the disk.
     if [ $fs = ext4 ]; then mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "${disk}p1"; else mkfs.xfs -q -f "${disk}p1"; fi
     mount "${disk}p1" "$mnt" || skip_all "cannot mount $fs"

@@ -104,7 +104,8 @@ domain_start() {
 </domain>
 END
     $virsh create --paused "$guest_dir/$name.xml" 2>"$tmp/virsh" || { note "$(cat "$tmp/virsh")"; return 1; }
-    cleanup "$virsh destroy $name"
+    # By itself, too: a libvirtd that was ended leaves its guests running.
+    cleanup "$virsh destroy $name; kill -9 \$(cat $guest_dir/virt/run/qemu/$name.pid)"
 }
 # guest_disk TYPE SOURCE FORMAT: the XML of vda.
 guest_disk() {
