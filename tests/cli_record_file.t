@@ -58,7 +58,13 @@ cleanup "umount $mnt"
 for fs in ext4 xfs; do
     mountpoint -q "$mnt" && { wait_for 20 umount "$mnt" || skip_all "cannot unmount"; }
     # On a partition: places of the file system are not those of the disk.
-    if [ $fs = ext4 ]; then mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "${disk}p1"; else mkfs.xfs -q -f "${disk}p1"; fi
+    # Mount namespaces that others made meanwhile may hold the one before for a while.
+    if [ $fs = ext4 ]; then
+        mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "${disk}p1"
+    else
+        wait_for 60 mkfs.xfs -q -f "${disk}p1"
+    fi
+    ok $? "$fs is made"
     mount "${disk}p1" "$mnt" || skip_all "cannot mount $fs"
 
     full "$mnt/full" 32M
