@@ -85,22 +85,3 @@ int virt_describe(struct virt *v, const char *domain, char **xml, struct err *e)
         return unknown_domain(domain, e);
     return 0;
 }
-
-static void cleanup_pool(virStoragePoolPtr *p)
-{
-    if (*p)
-        virStoragePoolFree(*p);
-}
-
-static void cleanup_volume(virStorageVolPtr *p)
-{
-    if (*p)
-        virStorageVolFree(*p);
-}
-
-char *virt_volume_path(struct virt *v, const char *pool, const char *volume)
-{
-    CLEANUP(cleanup_pool) virStoragePoolPtr p = virStoragePoolLookupByName(v->connection, pool);
-    CLEANUP(cleanup_volume) virStorageVolPtr vol = p ? virStorageVolLookupByName(p, volume) : NULL;
-    return vol ? virStorageVolGetPath(vol) : NULL;
-}

@@ -19,7 +19,4 @@ void virt_close(struct virt *v); /* NULL is allowed */
  * -ENOENT, -ESRCH where it does not run, -EIO where libvirt does not say. */
 int virt_describe(struct virt *v, const char *domain, char **xml, struct err *e);
 
-/* The path of a volume of a storage pool; owned by the caller; NULL where libvirt does not say. */
-char *virt_volume_path(struct virt *v, const char *pool, const char *volume);
-
 #endif
