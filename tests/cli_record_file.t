@@ -4,6 +4,7 @@
 here=$(dirname "$0")
 . "$here/lib.sh"
 . "$here/record.sh"
+UNIT=1024 # blocks of an ext4 of this size: what the test calls a block
 need_bpf; need_loop; need fio mkfs.ext4 mkfs.xfs addpart filefrag
 
 # record_fio NAME FILE FIO-OPTIONS...: the tape is $tmp/t.tape; I/Os land in $tmp/fio and $tmp/tape.
@@ -18,8 +19,8 @@ record_fio() {
     tape_ios "$tmp/t.tape" >"$tmp/tape"
 }
 same_blocks() { # same_blocks NAME
-    ios_blocks "$tmp/fio" >"$tmp/fio4k"; ios_blocks "$tmp/tape" >"$tmp/tape4k"
-    same_ios "$tmp/fio4k" "$tmp/tape4k" "$1"
+    ios_blocks "$tmp/fio" >"$tmp/fio_blocks"; ios_blocks "$tmp/tape" >"$tmp/tape_blocks"
+    same_ios "$tmp/fio_blocks" "$tmp/tape_blocks" "$1"
 }
 count() { tape_ios "$tmp/t.tape" "$1" | wc -l; }
 syncs() { awk '$3 == "datasync"' "$tmp/log" | wc -l; }
@@ -100,10 +101,10 @@ for fs in ext4 xfs; do
     rm -f "$tmp/t.tape"
     run "$record" -o "$tmp/t.tape" --file "$mnt/sparse" -- \
         bash -c 'dd if=/dev/urandom of="$0" bs=64k count=64 seek=512 conv=notrunc 2>/dev/null; sync "$0"' "$mnt/sparse"
-    for ((at = 512 * 65536; at < 576 * 65536; at += 4096)); do echo "write $at"; done | sort >"$tmp/fio4k"
+    for ((at = 512 * 65536; at < 576 * 65536; at += UNIT)); do echo "write $at"; done | sort >"$tmp/fio_blocks"
     tape_ios "$tmp/t.tape" write >"$tmp/tape"
-    ios_blocks "$tmp/tape" | sort -u >"$tmp/tape4k"
-    same_ios "$tmp/fio4k" "$tmp/tape4k" "$fs, written back later: every block at its place"
+    ios_blocks "$tmp/tape" | sort -u >"$tmp/tape_blocks"
+    same_ios "$tmp/fio_blocks" "$tmp/tape_blocks" "$fs, written back later: every block at its place"
 done
 
 # The disk and a file on it in one recording.

@@ -13,8 +13,8 @@ tape_ios() { # tape_ios TAPE [OP...]
         index(ops, " " $at["op"] " ") && (stream == "" || $at["stream"] == stream) {
             print $at["op"], $at["offset_bytes"], $at["len_bytes"] }' | sort
 }
-# Every 4 KiB of every I/O, for those that several bios make up.
-ios_blocks() { awk '{ for (at = $2; at < $2 + $3; at += 4096) print $1, at }' "$@" | sort; }
+# Every 4 KiB (UNIT bytes) of every I/O, for those that several bios make up.
+ios_blocks() { awk -v unit="${UNIT:-4096}" '{ for (at = $2; at < $2 + $3; at += unit) print $1, at }' "$@" | sort; }
 
 # same_ios WITNESS TAPE-IOS NAME: equal as multisets, and not empty. Says the first differences.
 same_ios() {
