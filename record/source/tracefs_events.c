@@ -113,9 +113,20 @@ static struct place place_of(struct tep_event *event, const char *name, bool com
     return f ? (struct place){(uint16_t)f->offset, (uint16_t)f->size} : (struct place){0};
 }
 
+/* Of this event only: what libtracefs reads of all of a system's comes with all symbols of the kernel. */
+static struct tep_event *parse_event(struct block_events *b, const char *name)
+{
+    int bytes = 0;
+    CLEANUP_FREE char *format = tracefs_event_file_read(b->instance, "block", name, "format", &bytes);
+
+    if (!format || tep_parse_event(b->formats, format, (unsigned long)bytes, "block") != 0)
+        return NULL;
+    return tep_find_event_by_name(b->formats, "block", name);
+}
+
 static int learn_kind(struct block_events *b, struct kind *k, struct err *e)
 {
-    struct tep_event *event = tep_find_event_by_name(b->formats, "block", k->name);
+    struct tep_event *event = parse_event(b, k->name);
 
     k->id = event ? event->id : -1;
     if (!event)
@@ -139,11 +150,10 @@ static int learn_kind(struct block_events *b, struct kind *k, struct err *e)
 
 static int learn_formats(struct block_events *b, struct err *e)
 {
-    static const char *const systems[] = {"block", NULL};
     int rc = 0;
 
     errno = 0;
-    b->formats = tracefs_local_events_system(NULL, systems);
+    b->formats = tep_alloc();
     b->buffer = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
     if (!b->formats || !b->buffer)
         return explain(e, "learn the formats of the kernel's block events");
