@@ -94,9 +94,9 @@ is "$(talks "$tmp/bulk.tape" 7000 | cut -d' ' -f1,2) $(field "$tmp/bulk.tape" '[
 $in_hv redis-server --bind 10.77.0.2 --port 6379 --protected-mode no --save '' --dir "$tmp" >/dev/null & cleanup "kill $!; wait $!"
 wait_for 10 listens 6379
 record_start "$tmp/redis.tape" --net vif0
-$in_dom tcpdump -q -i eth0 -s 96 --time-stamp-precision=nano -U -w "$tmp/redis.pcap" >/dev/null 2>&1 & dump=$!; cleanup "kill $dump"
+$in_dom tcpdump -q --immediate-mode -i eth0 -s 96 --time-stamp-precision=nano -U -w "$tmp/redis.pcap" >/dev/null 2>&1 & dump=$!; cleanup "kill $dump"
 $in_dom tshark -q -i eth0 -w "$tmp/redis.pcapng" >/dev/null 2>&1 & shark=$!; cleanup "kill $shark"
-$in_hv tcpdump -q -i any -U -w "$tmp/redis.any.pcap" >/dev/null 2>&1 & any=$!; cleanup "kill $any"
+$in_hv tcpdump -q --immediate-mode -i any -U -w "$tmp/redis.any.pcap" >/dev/null 2>&1 & any=$!; cleanup "kill $any"
 captures_begin() { local f; for f in redis.pcap redis.pcapng redis.any.pcap; do [ -s "$tmp/$f" ] || return 1; done; }
 wait_for 20 captures_begin
 sleep 0.5
