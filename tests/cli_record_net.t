@@ -96,7 +96,7 @@ wait_for 10 listens 6379
 record_start "$tmp/redis.tape" --net vif0
 $in_dom tcpdump -q --immediate-mode -i eth0 -s 96 --time-stamp-precision=nano -U -w "$tmp/redis.pcap" >/dev/null 2>&1 & dump=$!; cleanup "kill $dump"
 $in_dom tshark -q -i eth0 -w "$tmp/redis.pcapng" >/dev/null 2>&1 & shark=$!; cleanup "kill $shark"
-$in_hv tcpdump -q --immediate-mode -i any -U -w "$tmp/redis.any.pcap" >/dev/null 2>&1 & any=$!; cleanup "kill $any"
+$in_hv tcpdump -q -i any -U -w "$tmp/redis.any.pcap" >/dev/null 2>&1 & any=$!; cleanup "kill $any"
 captures_begin() { local f; for f in redis.pcap redis.pcapng redis.any.pcap; do [ -s "$tmp/$f" ] || return 1; done; }
 wait_for 20 captures_begin
 sleep 0.5
@@ -107,7 +107,7 @@ wanted="$((500 * 21)) $((500 * 3 + 9 + 180 + 1203)) 500 close"
 is "$(talks "$tmp/redis.tape" 6379)" "$wanted" "Redis: 500 exchanges, to the byte"
 
 # ---- the same session as others captured it
-sleep 0.5; kill $dump $shark $any; wait $dump $shark $any
+sleep 2; kill $dump $shark $any; wait $dump $shark $any
 for f in redis.pcap redis.pcapng redis.any.pcap; do
     run "$record" -o "$tmp/import.tape" --import "$tmp/$f"
     is "$(talks "$tmp/import.tape" 6379)" "$wanted" "$f: the same"
