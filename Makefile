@@ -107,16 +107,21 @@ $(BUILD)/tests/fuzz/fuzz_peer: $(call obj,$(addprefix replay/peer/,message.c eve
 
 tests: all $(TESTS) $(FUZZERS) $(TOOLS)
 
+# On all CPUs, where nothing else is asked for: `make deps check` has an order that -j would not keep.
+PARALLEL = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 CLI_TESTS ?= $(sort $(wildcard tests/*.t))
 # CMOCKA_MESSAGE_OUTPUT makes unit tests speak TAP, as the command-line tests do; prove runs them all.
-check: tests
+check:
+	+$(Q)$(PARALLEL) tests
 	CMOCKA_MESSAGE_OUTPUT=TAP BUILD=$(abspath $(BUILD)) SAN="$(SAN)" prove --failures --directives --timer $(PROVE_FLAGS) \
 		$(TESTS) $(CLI_TESTS)
 
 bench: all $(TOOLS)
 	BUILD=$(abspath $(BUILD)) tests/bench/run $(BENCH)
 
-demo: all
+demo:
+	+$(Q)$(PARALLEL) all
 	BUILD=$(abspath $(BUILD)) samples/demo
 
 deps: PACKAGES = $(BUILD_PACKAGES) $(TEST_PACKAGES)
