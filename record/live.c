@@ -19,13 +19,13 @@
 #include "formats/host.h"
 #include "record/command.h"
 #include "record/options.h"
-#include "record/wanted.h"
 #include "record/privileges.h"
 #include "record/recorder.h"
 #include "record/rotation.h"
 #include "record/sandbox.h"
 #include "record/source/net.h"
 #include "record/streams.h"
+#include "record/wanted.h"
 #include "record/whose.h"
 
 #define OPEN_MAX_DEFAULT 65536

@@ -41,6 +41,14 @@ struct options {
             *stop; /* 0, or the signal that ended the recording; negative: the terminal's */
 };
 
+/* Parses and checks; the outcome as opts_parse gives it (formats/base/opts.h): what is wrong has been said.
+ * Keeps `stop` and `source` where nothing else is asked for. All strings point into argv. */
+int options_parse(struct options *o, int argc, char **argv);
+void options_release(struct options *o);
+
+/* One line on standard error. */
+void options_report(const struct err *e);
+
 /* The label of the tape: --label, or the output's name without directory and ".tape". Owned by the caller;
  * NULL: no memory. */
 char *options_label(const struct options *o);

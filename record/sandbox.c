@@ -17,18 +17,7 @@
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
-
-/* Sanitizers look for leaks at the end: with a thread that traces us, and /proc. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
+#include "formats/base/sanitized.h"
 
 /* ---- Landlock: Linux, Documentation/userspace-api/landlock.rst ---- */
 
@@ -62,7 +51,7 @@ static int confine(const char *directory, bool reads_proc, struct err *e)
     int status = allow_below(rules, directory, FS_READ | FS_WRITE | (later & FS_TRUNCATE), e);
     if (status == 0 && reads_proc)
         status = allow_below(rules, "/proc", FS_READ, e);
-    if (status == 0 && SANITIZED)
+    if (status == 0 && SANITIZED) /* a leak checker reads all of /proc at the end */
         status = allow_below(rules, "/", FS_READ, e);
     if (status == 0 && syscall(SYS_landlock_restrict_self, rules, 0) != 0)
         status = err_sys(e, errno, "cannot confine the recorder");

@@ -7,21 +7,6 @@ here=$(dirname "$0")
 UNIT=1024 # blocks of an ext4 of this size: what the test calls a block
 need_bpf; need_loop; need fio mkfs.ext4 mkfs.xfs addpart filefrag
 
-# record_fio NAME FILE FIO-OPTIONS...: the tape is $tmp/t.tape; I/Os land in $tmp/fio and $tmp/tape.
-record_fio() {
-    local name=$1 file=$2; shift 2
-    rm -f "$tmp/log" "$tmp/t.tape"
-    run "$record" -o "$tmp/t.tape" --file "$file" -- \
-        bash -c '. "$0"; fio_on "$@"' "$here/record.sh" "$file" "$tmp/log" "$@"
-    [ $status -eq 0 ] || note "$err"
-    like "$err" ', 0 lost,' "$name: nothing lost"
-    iolog_ios "$tmp/log" >"$tmp/fio"
-    tape_ios "$tmp/t.tape" >"$tmp/tape"
-}
-same_blocks() { # same_blocks NAME
-    ios_blocks "$tmp/fio" >"$tmp/fio_blocks"; ios_blocks "$tmp/tape" >"$tmp/tape_blocks"
-    same_ios "$tmp/fio_blocks" "$tmp/tape_blocks" "$1"
-}
 count() { tape_ios "$tmp/t.tape" "$1" | wc -l; }
 syncs() { awk '$3 == "datasync"' "$tmp/log" | wc -l; }
 # full FILE SIZE: a file whose blocks are all there and written.
@@ -69,17 +54,17 @@ for fs in ext4 xfs; do
     mount "${disk}p1" "$mnt" || skip_all "cannot mount $fs"
 
     full "$mnt/full" 32M
-    record_fio "$fs, a full file" "$mnt/full" --rw=randrw --bs=4k --size=32M --number_ios=4000
+    record_fio "$fs, a full file" --file "$mnt/full" --rw=randrw --bs=4k --size=32M --number_ios=4000
     same_ios "$tmp/fio" "$tmp/tape" "$fs, a full file: the records are fio's"
     turns_red "$tmp/fio" "$tmp/tape"
 
     truncate -s 64M "$mnt/sparse"
-    record_fio "$fs, a sparse file" "$mnt/sparse" --rw=randwrite --bs=4k --size=64M --number_ios=3000
+    record_fio "$fs, a sparse file" --file "$mnt/sparse" --rw=randwrite --bs=4k --size=64M --number_ios=3000
     same_ios "$tmp/fio" "$tmp/tape" "$fs, a file that grows while it is recorded: the records are fio's"
 
     pieces "$mnt/pieces" $((2 << 20))
     like "$(filefrag "$mnt/pieces")" ' [1-9][0-9]+ extents' "$fs, a file in pieces"
-    record_fio "$fs, a file in pieces" "$mnt/pieces" --rw=randrw --bs=64k --size=2M --io_size=16M
+    record_fio "$fs, a file in pieces" --file "$mnt/pieces" --rw=randrw --bs=64k --size=2M --io_size=16M
     same_blocks "$fs, a file in pieces: the records cover fio's byte for byte"
 
     # Beside others on the same file system, of which none may appear.
@@ -94,7 +79,7 @@ for fs in ext4 xfs; do
     is "$(count flush)" 0 "$fs, beside another file: none of its flushes"
 
     # A flush is the file's whose process sent it.
-    record_fio "$fs, flushes" "$mnt/full" --rw=randwrite --bs=4k --size=32M --number_ios=200 --fdatasync=4 --iodepth=1
+    record_fio "$fs, flushes" --file "$mnt/full" --rw=randwrite --bs=4k --size=32M --number_ios=200 --fdatasync=4 --iodepth=1
     is "$(count flush)" "$(syncs)" "$fs: as many flushes as fio has syncs"
 
     # Through the page cache: blocks get their places when they are written back, by a kernel thread.

@@ -6,18 +6,6 @@ here=$(dirname "$0")
 . "$here/record.sh"
 need_bpf; need_loop; need fio addpart
 
-# compare NAME STREAM-DEVICE RECORD-OPTIONS -- FIO-OPTIONS: records fio on STREAM-DEVICE.
-compare() {
-    local name=$1 device=$2; shift 2
-    rm -f "$tmp/log"
-    run "$record" -o "$tmp/t.tape" --disk "$device" -- \
-        bash -c '. "$0"; fio_on "$@"' "$here/record.sh" "$device" "$tmp/log" "$@"
-    [ $status -eq 0 ] || note "$err"
-    like "$err" ', 0 lost,' "$name: nothing lost"
-    iolog_ios "$tmp/log" >"$tmp/fio"
-    tape_ios "$tmp/t.tape" >"$tmp/tape"
-}
-
 loop_new 256M; disk=$loop
 for device in loop zram partition; do
     case $device in
@@ -28,22 +16,21 @@ for device in loop zram partition; do
         cleanup "delpart $disk 1"
         dev=${disk}p1 ;;
     esac
-    compare "$device, 4 KiB random" "$dev" --rw=randrw --bs=4k --size=128M --number_ios=20000
+    record_fio "$device, 4 KiB random" --disk "$dev" --rw=randrw --bs=4k --size=128M --number_ios=20000
     same_ios "$tmp/fio" "$tmp/tape" "$device, 4 KiB random: the records are fio's"
     [ $device = loop ] && turns_red "$tmp/fio" "$tmp/tape"
-    compare "$device, 64 KiB sequential" "$dev" --rw=rw --bs=64k --size=128M
+    record_fio "$device, 64 KiB sequential" --disk "$dev" --rw=rw --bs=64k --size=128M
     same_ios "$tmp/fio" "$tmp/tape" "$device, 64 KiB sequential: the records are fio's"
-    compare "$device, 4 MiB" "$dev" --rw=rw --bs=4m --size=128M --iodepth=4
-    ios_blocks "$tmp/fio" >"$tmp/fio4k"; ios_blocks "$tmp/tape" >"$tmp/tape4k"
-    same_ios "$tmp/fio4k" "$tmp/tape4k" "$device, 4 MiB: the records cover fio's byte for byte"
-    compare "$device, discards" "$dev" --rw=randtrim --bs=64k --size=128M --number_ios=500
+    record_fio "$device, 4 MiB" --disk "$dev" --rw=rw --bs=4m --size=128M --iodepth=4
+    same_blocks "$device, 4 MiB: the records cover fio's byte for byte"
+    record_fio "$device, discards" --disk "$dev" --rw=randtrim --bs=64k --size=128M --number_ios=500
     same_ios "$tmp/fio" "$tmp/tape" "$device, randtrim: the discards are fio's"
 done
 
 # Bios that the block layer splits into many requests are one record each, at their end.
 limit=/sys/block/$(basename "$disk")/queue/max_sectors_kb
 was=$(cat "$limit"); echo 16 >"$limit"
-compare "split" "$disk" --rw=randrw --bs=256k --size=128M --number_ios=400
+record_fio "split" --disk "$disk" --rw=randrw --bs=256k --size=128M --number_ios=400
 same_ios "$tmp/fio" "$tmp/tape" "each bio split into 16 requests: the records are fio's"
 echo "$was" >"$limit"
 

@@ -50,3 +50,21 @@ ended() {
     done
     is "$open" 0 "$name"
 }
+
+# record_fio NAME --disk|--file PATH FIO-OPTIONS...: fio on PATH, recorded, nothing lost: $tmp/t.tape; what fio did according to
+# its log ($tmp/log) and what the tape has are in $tmp/fio and $tmp/tape.
+record_fio() {
+    local name=$1 how=$2 path=$3; shift 3
+    rm -f "$tmp/log" "$tmp/t.tape"
+    run "$record" -o "$tmp/t.tape" "$how" "$path" -- \
+        bash -c '. "$0"; fio_on "$@"' "$top/tests/record.sh" "$path" "$tmp/log" "$@"
+    [ $status -eq 0 ] || note "$err"
+    like "$err" ', 0 lost,' "$name: nothing lost"
+    iolog_ios "$tmp/log" >"$tmp/fio"
+    tape_ios "$tmp/t.tape" >"$tmp/tape"
+}
+# same_blocks NAME: they cover the same blocks (of UNIT bytes), as often.
+same_blocks() {
+    ios_blocks "$tmp/fio" >"$tmp/fio_blocks"; ios_blocks "$tmp/tape" >"$tmp/tape_blocks"
+    same_ios "$tmp/fio_blocks" "$tmp/tape_blocks" "$1"
+}

@@ -12,22 +12,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "formats/base/sanitized.h"
 #include "formats/container.h"
 #include "formats/run.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
-
 /* Where each reader takes milliseconds, not every byte is tried. */
-#define STRIDE (SLOW ? 11 : 1)
+#define STRIDE (SANITIZED ? 11 : 1)
 
 #define GAP_NS UINT64_C(100000000)
 
@@ -105,7 +95,7 @@ static void every_flipped_bit_is_named(void **state)
         uint8_t byte, flipped;
         assert_int_equal(pread(fd, &byte, 1, at), 1);
         owner(c, s->path, (uint64_t)at, (uint64_t)st.st_size, want, sizeof want);
-        for (int bit = SLOW ? (int)(at % 8) : 0; bit < 8; bit += SLOW ? 8 : 1) {
+        for (int bit = SANITIZED ? (int)(at % 8) : 0; bit < 8; bit += SANITIZED ? 8 : 1) {
             flipped = byte ^ (uint8_t)(1 << bit);
             assert_int_equal(pwrite(fd, &flipped, 1, at), 1);
             e = (struct err){0};
