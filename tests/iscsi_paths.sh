@@ -24,11 +24,13 @@ awk 'BEGIN { srand(3); for (i = 0; i < 1500; i++) {
 tape work <work.text
 run $replay work.tape --to local.img -o local.run --timing asap; is $status 0 "replay to a file"
 
-# replay_during COMMAND...: replays while the command is run 1 s after the beginning; sets $status, $seconds.
+# replay_during COMMAND...: replays while the command is run 1 s after the first write arrived; sets $status, $seconds.
+written() { [ "$(stat -c %Y disk.img)" -gt 0 ]; }
 replay_during() {
     local begin=$SECONDS pid
+    touch -d @0 disk.img
     $replay work.tape --to "$to" -o a.run --timing recorded --stall-timeout 4500ms "${options[@]}" 2>.err & pid=$!
-    wait_for 20 grep -q . a.run.partial # the first repetition begins
+    wait_for 20 written || note "the replay does not begin"
     sleep 1; "$@"
     wait $pid; status=$? seconds=$((SECONDS - begin))
     err=$(cat .err)

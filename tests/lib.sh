@@ -31,7 +31,7 @@ ok() { # ok STATUS NAME: 0 passes
         tests_failed=$((tests_failed + 1))
     fi
 }
-note() { printf '%s\n' "$*" | sed 's/^/# /'; }
+note() { printf '%s\n' "$*" | sed 's/^/# /' >&2; } # to where a runner shows it
 is() { # is GOT WANTED NAME
     [ "$1" = "$2" ]; ok $? "$3"
     [ "$1" = "$2" ] || { note "got:    $1"; note "wanted: $2"; }

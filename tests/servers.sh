@@ -87,5 +87,5 @@ relay() {
     rm -f "$tmp/relay.ready"
     $python "$top/tests/relay.py" "$1" "$2" >"$tmp/relay.ready" 2>/dev/null & relay_pid=$!
     cleanup "kill -9 $relay_pid; wait $relay_pid"
-    wait_for 5 test -s "$tmp/relay.ready" || { note "the relay did not start"; return 1; }
+    wait_for 20 test -s "$tmp/relay.ready" || { note "the relay did not start"; return 1; }
 }
