@@ -10,15 +10,19 @@
  * each value is its own bucket. */
 #define MANTISSA_BITS 10
 #define FIRST_BUCKETS ((64 - MANTISSA_BITS + 1) << MANTISSA_BITS)
-/* Later passes: each window is cut into 2^CUT_BITS parts. */
+/* Later passes: a window with no more than 2^CUT_BITS values has them listed, others are cut into so many
+ * parts. */
 #define CUT_BITS 16
+#define LIST_MAX (UINT64_C(1) << CUT_BITS)
 
 /* Where one percentile lies, and how many values lie below. */
 struct window {
     double q;
     uint64_t lo, width; /* values lo .. lo + width - 1, width a power of two; 1: found */
     uint64_t rank;      /* from 1, among the values in the window */
-    unsigned shift;     /* width of a part, as a power of two */
+    bool listed;        /* `parts` are its values, else how many there are in each part */
+    size_t list_count;
+    unsigned shift; /* width of a part, as a power of two */
     uint64_t *parts;
 };
 
@@ -90,6 +94,14 @@ void select_reset(struct select *s)
     memset(s->first, 0, sizeof s->first);
 }
 
+static void narrow_add(struct window *w, uint64_t value)
+{
+    if (!w->listed)
+        w->parts[(value - w->lo) >> w->shift]++;
+    else if (w->list_count < LIST_MAX)
+        w->parts[w->list_count++] = value;
+}
+
 void select_add(struct select *s, uint64_t value)
 {
     if (!s->narrowing) {
@@ -99,8 +111,8 @@ void select_add(struct select *s, uint64_t value)
     }
     for (size_t i = 0; i < s->count; i++) {
         struct window *w = &s->windows[i];
-        if (w->width > 1 && value - w->lo < w->width)
-            w->parts[(value - w->lo) >> w->shift]++;
+        if (value - w->lo < w->width && w->width > 1)
+            narrow_add(w, value);
     }
 }
 
@@ -122,15 +134,41 @@ static size_t find_part(const uint64_t *parts, uint64_t *rank)
     return i;
 }
 
-/* Prepares the window for its next pass; true where it needs one. */
-static bool narrow(struct window *w)
+/* Prepares the window, in which `values` lie, for its next pass; true where it needs one. */
+static bool narrow(struct window *w, uint64_t values)
 {
     if (w->width == 1)
         return false;
     unsigned bits = 63U - (unsigned)__builtin_clzll(w->width);
     w->shift = bits > CUT_BITS ? bits - CUT_BITS : 0;
-    memset(w->parts, 0, sizeof *w->parts << (bits - w->shift));
+    w->listed = values <= LIST_MAX;
+    w->list_count = 0;
+    if (!w->listed)
+        memset(w->parts, 0, sizeof *w->parts << (bits - w->shift));
     return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Ends the window's pass; true where it needs another. */
+static bool window_next(struct window *w)
+{
+    if (w->width == 1)
+        return false;
+    if (w->listed) {
+        qsort(w->parts, w->list_count, sizeof *w->parts, ascending);
+        w->lo = w->rank <= w->list_count ? w->parts[w->rank - 1] : w->lo;
+        w->width = 1;
+        return false;
+    }
+    size_t part = find_part(w->parts, &w->rank);
+    w->lo += (uint64_t)part << w->shift;
+    w->width = UINT64_C(1) << w->shift;
+    return narrow(w, w->parts[part]);
 }
 
 bool select_next(struct select *s)
@@ -138,14 +176,14 @@ bool select_next(struct select *s)
     bool more = false;
     for (size_t i = 0; i < s->count && s->values; i++) {
         struct window *w = &s->windows[i];
-        if (!s->narrowing) {
-            w->rank = rank_of(w->q, s->values);
-            bucket_range(find_part(s->first, &w->rank), &w->lo, &w->width);
-        } else if (w->width > 1) {
-            w->lo += (uint64_t)find_part(w->parts, &w->rank) << w->shift;
-            w->width = UINT64_C(1) << w->shift;
+        if (s->narrowing) {
+            more |= window_next(w);
+            continue;
         }
-        more |= narrow(w);
+        w->rank = rank_of(w->q, s->values);
+        size_t bucket = find_part(s->first, &w->rank);
+        bucket_range(bucket, &w->lo, &w->width);
+        more |= narrow(w, s->first[bucket]);
     }
     s->narrowing = true;
     return more;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Exact percentiles of very many values in little memory: the values are shown several times, in any
- * order, and each pass narrows where a wanted one lies by at least 15 bits. No value is stored.
+ * order, and each pass narrows where a wanted one lies by at least 15 bits, until the values that are left
+ * fit a small list.
  *
  * A percentile is the nearest-rank one: of n values in ascending order the one at rank ceil(q n), counted
  * from 1 (R's quantile type 1; Hyndman, Fan, Am. Stat. 50 (1996) 361). It is always a value that occurred.
@@ -9,7 +10,8 @@
  *     select_open(&s, q, count, e);
  *     do
  *         for each value: select_add(s, value);
- *     while (select_next(s));          two passes; three where a percentile exceeds 2^27, at most five
+ *     while (select_next(s));          two passes; at most five where more than 65,536 values lie as near to
+ * a percentile above 2^27 as a thousandth of it
  */
 #ifndef IOTAPE_SELECT_H
 #define IOTAPE_SELECT_H

@@ -110,7 +110,7 @@ static void depart(struct depth_state *d, uint32_t stream, uint32_t count, uint6
 /* All completions up to `t_ns`, that one included, then the time until then. */
 static void advance(struct depth_state *d, struct profile *p, uint64_t t_ns)
 {
-    while (d->flight.count && d->flight.heap[0].end_ns <= t_ns) {
+    while (flight_due(&d->flight, t_ns)) {
         struct flight_io io = flight_pop(&d->flight);
         account(d, p, io.end_ns);
         depart(d, io.stream, io.count, io.end_ns);

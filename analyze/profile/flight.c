@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 void flight_release(struct flight *f)
 {
@@ -12,7 +13,7 @@ void flight_release(struct flight *f)
 
 void flight_reset(struct flight *f)
 {
-    f->count = 0;
+    f->near_count = f->count = 0;
     f->horizon_ns = UINT64_MAX;
 }
 
@@ -50,7 +51,9 @@ static void shrink(struct flight *f)
         f->count--;
 }
 
-int flight_push(struct flight *f, struct flight_io io, struct err *e)
+/* ---- the heap ---- */
+
+static int heap_push(struct flight *f, struct flight_io io, struct err *e)
 {
     if (f->count == FLIGHT_MAX)
         shrink(f);
@@ -73,7 +76,7 @@ int flight_push(struct flight *f, struct flight_io io, struct err *e)
 
 /* The hole at the top moves to the bottom, and the last one up from there: which child is the sooner is the
  * only thing to be compared on the way, without a branch. */
-struct flight_io flight_pop(struct flight *f)
+static struct flight_io heap_pop(struct flight *f)
 {
     struct flight_io soonest = f->heap[0], last = f->heap[--f->count];
     size_t i = 0, down;
@@ -89,5 +92,49 @@ struct flight_io flight_pop(struct flight *f)
     for (size_t up; i > 0 && f->heap[up = (i - 1) / 2].end_ns > last.end_ns; i = up)
         f->heap[i] = f->heap[up];
     f->heap[i] = last;
+    return soonest;
+}
+
+/* ---- those in order ---- */
+
+static void near_insert(struct flight *f, struct flight_io io)
+{
+    size_t i = f->near_count++;
+    for (; i > 0 && f->near[i - 1].end_ns < io.end_ns; i--)
+        f->near[i] = f->near[i - 1];
+    f->near[i] = io;
+}
+
+/* The later half goes to the heap. */
+static int near_spill(struct flight *f, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < FLIGHT_NEAR / 2; i++)
+        rc = heap_push(f, f->near[i], e);
+    f->near_count = FLIGHT_NEAR / 2;
+    memcpy(f->near, f->near + FLIGHT_NEAR / 2, sizeof f->near / 2);
+    return rc;
+}
+
+int flight_push(struct flight *f, struct flight_io io, struct err *e)
+{
+    if (io.end_ns >= f->horizon_ns)
+        return 0;
+    int rc = f->near_count == FLIGHT_NEAR ? near_spill(f, e) : 0;
+    if (rc == 0 && f->count && io.end_ns >= f->heap[0].end_ns)
+        return heap_push(f, io, e);
+    near_insert(f, io);
+    return rc;
+}
+
+struct flight_io flight_pop(struct flight *f)
+{
+    struct flight_io soonest = f->near[--f->near_count];
+    if (f->near_count == 0 && f->count) {
+        size_t n = f->count < FLIGHT_NEAR / 2 ? f->count : FLIGHT_NEAR / 2;
+        f->near_count = n;
+        while (n)
+            f->near[--n] = heap_pop(f);
+    }
     return soonest;
 }

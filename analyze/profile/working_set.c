@@ -114,11 +114,10 @@ static inline int touch_units(
 {
     for (uint64_t index = first / 64; index <= last / 64; index++) {
         unsigned from = index == first / 64 ? first % 64 : 0, to = index == last / 64 ? last % 64 : 63;
-        uint64_t hash = touched_hash(&b->pass, io.stream, index);
-        b->list[b->count] = (struct touch){hash, (~UINT64_C(0) >> (63 - (to - from))) << from,
-                (to - from + 1) << io.unit_bits, io.unit_bits, io.write, io.slot};
+        uint64_t key = touched_key(&b->pass, io.stream, index);
+        b->list[b->count] = (struct touch){key, io.slot, (uint8_t)from, (uint8_t)to, io.unit_bits, io.write};
         /* No branch: it would be mispredicted where half of the ranges is left to another pass. */
-        b->count += touched_wants(&b->pass, hash);
+        b->count += touched_wants(&b->pass, key);
         if (b->count == TOUCHES_AT_ONCE) {
             int rc = flush(s, b, e);
             if (rc < 0)
@@ -132,6 +131,7 @@ static int touch_all(struct set_state *s, struct batch *b, const struct block_ch
 {
     struct profile *p = s->p;
     size_t slot = profile_slot_of(&p->timeline, c);
+    uint64_t bytes[2] = {0}, left_out = 0;
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < c->count; i++) {
         if (!profile_is_data(c->op[i]) || !c->len_bytes[i])
@@ -140,10 +140,17 @@ static int touch_all(struct set_state *s, struct batch *b, const struct block_ch
         unsigned bits = s->unit_bits[c->stream[i]];
         slot = profile_slot_at(&p->timeline, c->t_ns[i], slot);
         struct io io = {c->stream[i], (uint8_t)bits, c->op[i] == BLOCK_WRITE, (uint16_t)slot};
-        if ((last >> bits) / 64 - (offset >> bits) / 64 >= RANGES_OF_ONE_MAX)
-            p->working_set.left_out += !s->later;
-        else
+        if ((last >> bits) / 64 - (offset >> bits) / 64 >= RANGES_OF_ONE_MAX) {
+            left_out++;
+        } else {
+            bytes[io.write] += ((last >> bits) - (offset >> bits) + 1) << bits;
             rc = touch_units(s, b, io, offset >> bits, last >> bits, e);
+        }
+    }
+    if (!s->later) {
+        p->working_set.left_out += left_out;
+        p->working_set.read_bytes += bytes[0];
+        p->working_set.written_bytes += bytes[1];
     }
     return rc;
 }
@@ -192,6 +199,9 @@ static void finish(struct set_state *s, struct profile *p)
         w->all.written_bytes = profile_add(w->all.written_bytes, p->streams[i].touched.written_bytes);
         w->all.bytes = profile_add(w->all.bytes, p->streams[i].touched.bytes);
     }
+    /* All but the first time that a byte was read, or was written. */
+    w->read_again_bytes = w->read_bytes - w->all.read_bytes;
+    w->overwritten_bytes = w->written_bytes - w->all.written_bytes;
     hottest_finish(&s->hottest, w);
 }
 
@@ -206,7 +216,7 @@ static int know_units(struct set_state *s, struct profile *p, struct err *e)
     if (s->guessed_right)
         return 0;
     s->guessed_right = true;
-    p->working_set.left_out = 0;
+    p->working_set.left_out = p->working_set.read_bytes = p->working_set.written_bytes = 0;
     int rc = begin(s, e);
     return rc < 0 ? rc : 1;
 }
@@ -217,17 +227,12 @@ static int set_next(void *state, struct profile *p, struct err *e)
     int rc = s->first_pass ? know_units(s, p, e) : 0;
     if (rc)
         return rc;
-    struct touched_counts counts = {0};
     uint64_t grown[PROFILE_SLOTS_MAX] = {0};
-    bool again = touched_next(s->touched, take_range, s, &counts, grown);
+    int again = touched_next(s->touched, take_range, s, &p->working_set.read_after_write_bytes, grown, e);
+    if (again < 0)
+        return again;
     if (s->failed)
         return err_sys(e, ENOMEM, "cannot profile the tape");
-    struct profile_working_set *w = &p->working_set;
-    w->read_bytes += counts.read;
-    w->read_after_write_bytes += counts.read_after_write;
-    w->read_again_bytes += counts.read_again;
-    w->written_bytes += counts.written;
-    w->overwritten_bytes += counts.overwritten;
     for (size_t i = 0; i < p->timeline.slots; i++)
         p->timeline.slot[i].grown_bytes += grown[i];
     s->later = true;

@@ -18,14 +18,6 @@ static inline uint64_t random_mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* What random_mix made it from: its steps backwards, with the multipliers' inverses modulo 2^64. */
-static inline uint64_t random_unmix(uint64_t z)
-{
-    z = (z ^ (z >> 31) ^ (z >> 62)) * UINT64_C(0x319642b2d24d8ec3);
-    z = (z ^ (z >> 27) ^ (z >> 54)) * UINT64_C(0x96de1b173f119089);
-    return z ^ (z >> 30) ^ (z >> 60);
-}
-
 /* The next number; *state begins with the seed. */
 static inline uint64_t random_next(uint64_t *state)
 {
