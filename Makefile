@@ -101,8 +101,10 @@ $(BUILD)/tests/tool_%: $(BUILD)/tests/tool_%.o $(BUILD)/libtape.a
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(FUZZ_SRC))
 $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/corpus.o $(BUILD)/libtape.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TAPE_LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(TAPE_LIBS) $(FUZZ_LIBS)
 
+$(BUILD)/tests/fuzz/fuzz_guest_xml: $(call obj,record/guest_xml.c record/guest.c)
+$(BUILD)/tests/fuzz/fuzz_guest_xml: FUZZ_LIBS = -lxml2
 $(BUILD)/tests/fuzz/fuzz_peer: $(call obj,$(addprefix replay/peer/,message.c events.c ledger.c))
 
 tests: all $(TESTS) $(FUZZERS) $(TOOLS)

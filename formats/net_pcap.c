@@ -140,6 +140,14 @@ int net_pcap_link(const struct net_pcap *c)
     return c->link;
 }
 
+/* libpcap has one status for all, and other words where an interface is gone (pcap-linux.c, from 1.10 on). */
+static int code_of(pcap_t *pcap)
+{
+    if (pcap_file(pcap))
+        return EBADMSG;
+    return strcmp(pcap_geterr(pcap), "The interface disappeared") == 0 ? ENODEV : EIO;
+}
+
 int net_pcap_next(struct net_pcap *c, struct net_frame *f, struct err *e)
 {
     struct pcap_pkthdr *h;
@@ -147,7 +155,7 @@ int net_pcap_next(struct net_pcap *c, struct net_frame *f, struct err *e)
     if (status == 0 || status == PCAP_ERROR_BREAK)
         return 0;
     if (status < 0)
-        return err_set(e, pcap_file(c->pcap) ? EBADMSG : EIO, "'%s': %s", c->name, pcap_geterr(c->pcap));
+        return err_set(e, code_of(c->pcap), "'%s': %s", c->name, pcap_geterr(c->pcap));
     /* With nanoseconds asked for, tv_usec holds these (pcap_set_tstamp_precision(3)). */
     if (h->ts.tv_sec < 0 || h->ts.tv_sec > SECONDS_MAX || h->ts.tv_usec < 0 ||
             h->ts.tv_usec >= (long)NS_PER_S)

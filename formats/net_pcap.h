@@ -34,8 +34,8 @@ void net_pcap_close(struct net_pcap *c); /* NULL is allowed */
 
 int net_pcap_link(const struct net_pcap *c);
 
-/* The next frame: 1; 0 at the end of a file, or where an interface has none now; -EBADMSG for a damaged file,
- * or what the system says. */
+/* The next frame: 1; 0 at the end of a file, or where an interface has none now, as while it is down;
+ * -EBADMSG for a damaged file, -ENODEV where the interface is gone, or what the system says. */
 int net_pcap_next(struct net_pcap *c, struct net_frame *f, struct err *e);
 
 /* What poll(2) waits for, of an interface. */

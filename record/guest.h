@@ -6,6 +6,7 @@
 #ifndef IOTAPE_GUEST_H
 #define IOTAPE_GUEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "formats/base/err.h"
@@ -45,8 +46,15 @@ void guest_release(struct guest *g);
 /* What a process, a QEMU or another one that runs a guest, has open: images, block devices, taps. */
 int guest_of_process(const char *pid, struct guest *g, struct err *e);
 
-/* From a running domain's description (libvirt: formatdomain.html). */
-int guest_of_xml(const char *xml, struct guest *g, struct err *e);
+/* Finds a volume of a storage pool: *path is the caller's. -errno where it is not known or no image of this
+ * host. */
+struct guest_volumes {
+    int (*find)(void *self, const char *pool, const char *volume, char **path, bool *is_device);
+    void *self;
+};
+
+/* From a running domain's description (libvirt: formatdomain.html). `volumes` NULL: none is known. */
+int guest_of_xml(const char *xml, const struct guest_volumes *volumes, struct guest *g, struct err *e);
 
 /* For an image with a format of its own: "qcow2", "qed", "vmdk", ...; "raw" for all others. */
 const char *guest_image_format(const char *path);

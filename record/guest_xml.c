@@ -39,6 +39,12 @@ static const char *or_else(const char *text, const char *other)
     return text && text[0] ? text : other;
 }
 
+/* What is added to, and who knows volumes. */
+struct world {
+    struct guest *guest;
+    const struct guest_volumes *volumes;
+};
+
 /* ---- disks ---- */
 
 /* How QEMU is told to open it; what is not said is the hypervisor's default. */
@@ -75,25 +81,42 @@ static const char *why_not(const char *type)
                     "is served by another process over vhost-user: record that one's storage (--disk or "
                     "--qemu-pid)"},
             {"vhostvdpa", "is a vDPA device, which the host does not see: record inside the guest (--disk)"},
-            {"dir", "is a directory shown as a disk: record the disk that it is on (--disk)"},
-            {"volume",
-                    "is a volume of a storage pool: give its path (virsh vol-path) with --disk or --file"}};
+            {"dir", "is a directory shown as a disk: record the disk that it is on (--disk)"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(type, all[i].type) == 0)
             return all[i].why;
     return NULL;
 }
 
+static int add_volume(
+        struct world *w, const xmlNode *source, const char *name, struct guest_disk **d, struct err *e)
+{
+    const char *pool = attribute(source, "pool"), *volume = attribute(source, "volume");
+    CLEANUP_FREE char *path = NULL;
+    bool is_device = false;
+    if (!pool || !volume || !w->volumes ||
+            w->volumes->find(w->volumes->self, pool, volume, &path, &is_device) < 0)
+        return guest_note(w->guest, e,
+                "%s is a volume of a storage pool that libvirt does not tell the path of: give it (virsh "
+                "vol-path) with --disk or --file, or record inside the guest",
+                name);
+    int status = guest_add_disk(w->guest, is_device ? STREAM_DISK : STREAM_FILE, name, path, d, e);
+    return status ? status : facts_set(&(*d)->facts, e, "guest_volume", "yes");
+}
+
 /* One image: `n` is a <disk> or a <backingStore> in it. */
 static int add_image(
-        struct guest *g, const xmlNode *n, const char *name, struct guest_disk **d, struct err *e)
+        struct world *w, const xmlNode *n, const char *name, struct guest_disk **d, struct err *e)
 {
+    struct guest *g = w->guest;
     const char *type = or_else(attribute(n, "type"), "");
     const xmlNode *source = child(n, "source");
     const char *path = attribute(source, strcmp(type, "block") == 0 ? "dev" : "file");
     *d = NULL;
     if (why_not(type))
         return guest_note(g, e, "%s %s", name, why_not(type));
+    if (strcmp(type, "volume") == 0)
+        return add_volume(w, source, name, d, e);
     if (strcmp(type, "block") != 0 && strcmp(type, "file") != 0)
         return type[0] ? guest_note(g, e, "%s is of a kind that is not known here ('%s')", name, type) : 0;
     if (!path || !path[0])
@@ -102,7 +125,7 @@ static int add_image(
 }
 
 /* The images that an image builds upon: reads of what it does not have go there. */
-static int add_chain(struct guest *g, const xmlNode *disk, const char *name, struct err *e)
+static int add_chain(struct world *w, const xmlNode *disk, const char *name, struct err *e)
 {
     int status = 0, depth = 1;
     for (const xmlNode *n = child(disk, "backingStore"); status == 0 && n && depth <= CHAIN_MAX;
@@ -110,7 +133,7 @@ static int add_chain(struct guest *g, const xmlNode *disk, const char *name, str
         char below[96];
         struct guest_disk *d;
         snprintf(below, sizeof below, "%.64s.base%d", name, depth);
-        status = add_image(g, n, below, &d, e);
+        status = add_image(w, n, below, &d, e);
         const char *format = attribute(child(n, "format"), "type");
         if (status == 0 && d && format)
             status = facts_set(&d->facts, e, "guest_format", "%s", format);
@@ -137,19 +160,19 @@ static int add_notes(struct guest *g, const struct guest_disk *d, const char *na
     return status;
 }
 
-static int add_disk(struct guest *g, const xmlNode *disk, struct err *e)
+static int add_disk(struct world *w, const xmlNode *disk, struct err *e)
 {
     const char *name = attribute(child(disk, "target"), "dev");
     struct guest_disk *d;
     if (!name || !name[0] || strlen(name) > 64)
         return err_set(e, EBADMSG, "the domain has a disk without a name");
-    int status = add_image(g, disk, name, &d, e);
+    int status = add_image(w, disk, name, &d, e);
     if (status < 0 || !d)
         return status;
     status = describe_driver(disk, &d->facts, e);
     if (status == 0)
-        status = add_notes(g, d, name, e);
-    return status ? status : add_chain(g, disk, name, e);
+        status = add_notes(w->guest, d, name, e);
+    return status ? status : add_chain(w, disk, name, e);
 }
 
 /* ---- interfaces ---- */
@@ -174,14 +197,15 @@ static int add_interface(struct guest *g, const xmlNode *n, struct err *e)
     return guest_add_net(g, name, interface, e);
 }
 
-static int add_devices(struct guest *g, const xmlNode *devices, struct err *e)
+static int add_devices(struct world *w, const xmlNode *devices, struct err *e)
 {
+    struct guest *g = w->guest;
     int status = 0;
     for (const xmlNode *n = devices ? devices->children : NULL; status == 0 && n; n = n->next) {
         if (n->type != XML_ELEMENT_NODE)
             continue;
         if (strcmp((const char *)n->name, "disk") == 0)
-            status = add_disk(g, n, e);
+            status = add_disk(w, n, e);
         else if (strcmp((const char *)n->name, "interface") == 0)
             status = add_interface(g, n, e);
         else if (strcmp((const char *)n->name, "hostdev") == 0)
@@ -202,8 +226,9 @@ static void cleanup_doc(xmlDoc **doc)
     xmlFreeDoc(*doc);
 }
 
-int guest_of_xml(const char *xml, struct guest *g, struct err *e)
+int guest_of_xml(const char *xml, const struct guest_volumes *volumes, struct guest *g, struct err *e)
 {
+    struct world w = {g, volumes};
     size_t len = strlen(xml);
     if (len > XML_BYTES_MAX)
         return err_set(e, EBADMSG, "the domain's description is longer than %d bytes", XML_BYTES_MAX);
@@ -213,5 +238,5 @@ int guest_of_xml(const char *xml, struct guest *g, struct err *e)
     const xmlNode *domain = doc ? xmlDocGetRootElement(doc) : NULL;
     if (!domain || strcmp((const char *)domain->name, "domain") != 0)
         return err_set(e, EBADMSG, "the domain's description is no <domain> in XML");
-    return add_devices(g, child(domain, "devices"), e);
+    return add_devices(&w, child(domain, "devices"), e);
 }

@@ -239,12 +239,14 @@ static const char *ended(struct live *l)
         return "size";
     if (wanted_left(&l->wanted))
         return "guest left";
+    if (l->net && !l->recorder && net_source_left(l->net))
+        return "interface left";
     return NULL;
 }
 
 static int follow_guests(struct live *l, struct err *e)
 {
-    const struct wanted_recording r = {l->ops, l->source, &l->config, l->w, l->start_ns};
+    const struct wanted_recording r = {l->ops, l->source, &l->config, l->net, l->w, l->start_ns};
     return wanted_follow(&l->wanted, &r, e);
 }
 

@@ -104,6 +104,7 @@ static int allow_bounded(scmp_filter_ctx f, pid_t command)
                               is_child = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)command, 0),
                               is_self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0),
                               width = SCMP_A1(SCMP_CMP_EQ, TIOCGWINSZ, 0),
+                              flags = SCMP_A1(SCMP_CMP_EQ, SIOCGIFFLAGS, 0),
                               map = SCMP_A1(SCMP_CMP_EQ, FS_IOC_FIEMAP, 0),
                               terminal = SCMP_A1(SCMP_CMP_EQ, 0x5401, 0);
     int status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, no_code);
@@ -115,6 +116,8 @@ static int allow_bounded(scmp_filter_ctx f, pid_t command)
         status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, terminal); /* TCGETS: isatty() */
     if (status == 0)
         status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, map);
+    if (status == 0) /* whether an interface is only down, or gone */
+        status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, flags);
     if (status == 0)
         status = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, is_self); /* abort() */
     if (status == 0 && command > 0)

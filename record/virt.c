@@ -85,3 +85,39 @@ int virt_describe(struct virt *v, const char *domain, char **xml, struct err *e)
         return unknown_domain(domain, e);
     return 0;
 }
+
+/* ---- volumes ---- */
+
+static void cleanup_pool(virStoragePoolPtr *p)
+{
+    if (*p)
+        virStoragePoolFree(*p);
+}
+
+static void cleanup_volume(virStorageVolPtr *v)
+{
+    if (*v)
+        virStorageVolFree(*v);
+}
+
+static int find_volume(void *self, const char *pool_name, const char *name, char **path, bool *is_device)
+{
+    struct virt *v = self;
+    virStorageVolInfo info;
+    CLEANUP(cleanup_pool)
+    virStoragePoolPtr pool = virStoragePoolLookupByName(v->connection, pool_name);
+    CLEANUP(cleanup_volume) virStorageVolPtr volume = pool ? virStorageVolLookupByName(pool, name) : NULL;
+    if (!volume || virStorageVolGetInfo(volume, &info) < 0)
+        return -ENOENT;
+    if (info.type != VIR_STORAGE_VOL_FILE && info.type != VIR_STORAGE_VOL_BLOCK)
+        return -ENOTSUP;
+    *path = virStorageVolGetPath(volume);
+    *is_device = info.type == VIR_STORAGE_VOL_BLOCK;
+    return *path ? 0 : -ENOENT;
+}
+
+int virt_guest(struct virt *v, const char *xml, struct guest *g, struct err *e)
+{
+    const struct guest_volumes volumes = {find_volume, v};
+    return guest_of_xml(xml, &volumes, g, e);
+}

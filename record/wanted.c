@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "formats/base/cleanup.h"
 
@@ -101,8 +103,14 @@ static int find_domain(struct wanted *p, struct wanted_guest *g, struct err *e)
     CLEANUP_FREE char *xml = NULL;
     int status = virt_describe(p->virt, g->asked, &xml, e);
     if (status == 0)
-        status = guest_of_xml(xml, &g->now, e);
+        status = virt_guest(p->virt, xml, &g->now, e);
     return status < 0 && status != -ENOENT && status != -ESRCH ? err_prefix(e, "%s", g->shown) : status;
+}
+
+/* Before it is looked at, so that it is the same one. None on kernels before 5.3. */
+static int process_of(const char *pid)
+{
+    return (int)syscall(SYS_pidfd_open, atoi(pid), 0);
 }
 
 static int add_guests(struct wanted *p, const struct words *words, bool are_domains, struct err *e)
@@ -112,6 +120,7 @@ static int add_guests(struct wanted *p, const struct words *words, bool are_doma
         struct wanted_guest *g = &p->guests[p->guest_count++];
         g->asked = words->list[i];
         g->is_domain = are_domains;
+        g->process = are_domains ? -1 : process_of(g->asked);
         status = name_guest(p, g, are_domains, e);
         if (status == 0)
             status = are_domains ? find_domain(p, g, e) : guest_of_process(g->asked, &g->now, e);
@@ -145,6 +154,8 @@ void wanted_release(struct wanted *p)
     for (size_t i = 0; i < p->guest_count; i++) {
         free(p->guests[i].shown);
         free(p->guests[i].prefix);
+        if (p->guests[i].process > 0)
+            close(p->guests[i].process);
         guest_release(&p->guests[i].now);
     }
     for (size_t i = 0; i < p->net_count; i++) {

@@ -25,6 +25,7 @@ struct wanted_guest {
     char *prefix;      /* of its streams' names; owned; "" for the only guest */
     struct guest now;
     bool is_domain, left;
+    int process; /* a pidfd, readable once the process has ended (pidfd_open(2)); -1: none */
 };
 
 struct wanted {
@@ -50,6 +51,7 @@ struct wanted_recording {
     const struct source_ops *ops;
     struct source *source; /* NULL: only interfaces are recorded */
     struct source_config *config;
+    struct net_source *net; /* NULL: no interfaces are recorded */
     struct tape_writer *w;
     uint64_t start_ns;
 };
@@ -57,9 +59,10 @@ struct wanted_recording {
 /* Begins to watch the domains, if there are any. */
 int wanted_watch(struct wanted *p, struct err *e);
 
-/* Follows what happened to the domains since: disks that left are closed and marked with their time (counts
- * "left_ns.NAME" of the tape), those that were plugged in are recorded (fact "joined_ns"). Says so on
- * standard error. Only what makes the recording impossible is an error. */
+/* Follows what happened to the guests since: what left, all of it where a guest's process ended, is closed
+ * and marked with its time (counts "left_ns.NAME" of the tape); a domain's disks and interfaces that were
+ * plugged in are recorded (of a disk, the fact "joined_ns"). Says so on standard error. Only what makes the
+ * recording impossible is an error. */
 int wanted_follow(struct wanted *p, const struct wanted_recording *r, struct err *e);
 
 /* Whether there were guests, and nothing of the recording is left. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Domains while they are recorded: what leaves, and what joins.
+ * Guests while they are recorded: what leaves, and what joins.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/units.h"
@@ -35,12 +37,9 @@ static bool has_net(const struct guest *g, const struct guest_net *n)
 
 /* ---- leaving ---- */
 
-static void mark_left(
-        const struct wanted_recording *r, const struct wanted_guest *g, const char *name, uint64_t t_ns)
+static void say_left(const struct wanted_guest *g, const char *name, uint64_t t_ns)
 {
-    char key[176], time[UNITS_TEXT_BYTES];
-    snprintf(key, sizeof key, "left_ns.%s", name);
-    tape_writer_count(r->w, key, t_ns);
+    char time[UNITS_TEXT_BYTES];
     fprintf(stderr, "iotape-record: %s: %s left after %s\n", g->shown, name, units_duration(t_ns, time));
 }
 
@@ -48,21 +47,41 @@ static void mark_left(
 static void leave(struct wanted *p, const struct wanted_recording *r, const struct wanted_guest *g,
         const struct guest *after, uint64_t t_ns)
 {
-    char name[160];
+    char name[160], key[176];
     for (size_t i = 0; i < g->now.disk_count; i++) {
         const struct guest_disk *d = &g->now.disks[i];
         name_of(g, d->name, name);
-        if (!has_disk(after, d) && streams_leave(p->streams, name, t_ns))
-            mark_left(r, g, name, t_ns);
+        if (has_disk(after, d) || !streams_leave(p->streams, name, t_ns))
+            continue;
+        snprintf(key, sizeof key, "left_ns.%s", name);
+        tape_writer_count(r->w, key, t_ns);
+        say_left(g, name, t_ns);
     }
     for (size_t i = 0; i < g->now.net_count; i++) {
         name_of(g, g->now.nets[i].name, name);
-        if (!has_net(after, &g->now.nets[i]))
-            mark_left(r, g, name, t_ns);
+        if (!has_net(after, &g->now.nets[i]) && r->net && net_source_leave(r->net, name, t_ns))
+            say_left(g, name, t_ns);
     }
 }
 
 /* ---- joining ---- */
+
+/* `why`: it is not recorded; NULL: it is. */
+static void say_joined(const struct wanted_recording *r, const struct wanted_guest *g, const char *name,
+        uint64_t t_ns, const struct err *why)
+{
+    char time[UNITS_TEXT_BYTES];
+    fprintf(stderr, "iotape-record: %s: %s was plugged in after %s%s%s\n", g->shown, name,
+            units_duration(t_ns, time), why ? " and is not recorded: " : "", why ? why->text : "");
+    if (why)
+        tape_writer_count(r->w, "plugged_in_not_recorded", 1);
+}
+
+static int cannot_grow(const char *from_start, struct err *why)
+{
+    return err_set(why, ENOTSUP,
+            "this recording cannot grow (that needs --keep-privileges, and %s from the start)", from_start);
+}
 
 static int record_disk(
         struct wanted *p, const struct wanted_recording *r, const struct stream_spec *spec, struct err *why)
@@ -70,9 +89,7 @@ static int record_disk(
     bool is_new = false;
     size_t count;
     if (!r->source || !r->ops->join || !r->config->growing)
-        return err_set(why, ENOTSUP,
-                "this recording cannot grow (that needs --keep-privileges, --source bpf and a disk from the "
-                "start)");
+        return cannot_grow("--source bpf and a disk", why);
     int status = streams_join(p->streams, spec, r->w, &is_new, why);
     const struct source_target *targets = streams_targets(p->streams, &count);
     if (status == 0 && is_new)
@@ -86,7 +103,7 @@ static int record_disk(
 static int join_disk(struct wanted *p, const struct wanted_recording *r, const struct wanted_guest *g,
         struct guest_disk *d, uint64_t t_ns, struct err *e)
 {
-    char name[160], time[UNITS_TEXT_BYTES];
+    char name[160];
     struct err why = {0};
     name_of(g, d->name, name);
     int status = facts_set(&d->facts, e, "joined_ns", "%" PRIu64, t_ns);
@@ -96,12 +113,20 @@ static int join_disk(struct wanted *p, const struct wanted_recording *r, const s
     status = record_disk(p, r, &spec, &why);
     if (status == -EEXIST)
         return 0; /* an image below another one, which is recorded */
-    fprintf(stderr, "iotape-record: %s: %s was plugged in after %s%s%s\n", g->shown, name,
-            units_duration(t_ns, time), status < 0 ? " and is not recorded: " : "",
-            status < 0 ? why.text : "");
-    if (status < 0)
-        tape_writer_count(r->w, "plugged_in_not_recorded", 1);
+    say_joined(r, g, name, t_ns, status < 0 ? &why : NULL);
     return 0;
+}
+
+static void join_net(const struct wanted_recording *r, const struct wanted_guest *g,
+        const struct guest_net *n, uint64_t t_ns)
+{
+    char name[160];
+    struct err why = {0};
+    name_of(g, n->name, name);
+    const struct net_spec spec = {.interface = n->interface, .name = name};
+    int status = r->net && r->config->growing ? net_source_join(r->net, &spec, &why)
+                                              : cannot_grow("an interface", &why);
+    say_joined(r, g, name, t_ns, status < 0 ? &why : NULL);
 }
 
 static int join(struct wanted *p, const struct wanted_recording *r, const struct wanted_guest *g,
@@ -111,16 +136,9 @@ static int join(struct wanted *p, const struct wanted_recording *r, const struct
     for (size_t i = 0; status == 0 && i < after->disk_count; i++)
         if (!has_disk(&g->now, &after->disks[i]))
             status = join_disk(p, r, g, &after->disks[i], t_ns, e);
-    for (size_t i = 0; status == 0 && i < after->net_count; i++) {
-        if (has_net(&g->now, &after->nets[i]))
-            continue;
-        fprintf(stderr,
-                "iotape-record: %s: interface %s was plugged in and is not recorded: interfaces must be "
-                "there "
-                "from the start\n",
-                g->shown, after->nets[i].name);
-        tape_writer_count(r->w, "plugged_in_not_recorded", 1);
-    }
+    for (size_t i = 0; i < after->net_count; i++)
+        if (!has_net(&g->now, &after->nets[i]))
+            join_net(r, g, &after->nets[i], t_ns);
     return status;
 }
 
@@ -131,34 +149,48 @@ int wanted_watch(struct wanted *p, struct err *e)
     return p->o->vms.count ? watch_open(&p->watch, p->virt, p->o->vms.list, p->o->vms.count, e) : 0;
 }
 
+/* Keeps the event's guest. */
 static int follow(
-        struct wanted *p, const struct wanted_recording *r, const struct watch_event *event, struct err *e)
+        struct wanted *p, const struct wanted_recording *r, struct watch_event *event, struct err *e)
 {
     struct wanted_guest *g = &p->guests[event->domain]; /* domains come first */
-    struct guest after = {0};
-    struct err why = {0};
+    struct guest *after = &event->guest;
     uint64_t t_ns = event->at_ns > r->start_ns ? event->at_ns - r->start_ns : 0;
-    if (event->xml && guest_of_xml(event->xml, &after, &why) < 0) {
-        guest_release(&after);
-        return why.code == ENOMEM ? err_set(e, why.code, "%s", why.text) : 0; /* the next one may be better */
-    }
-    leave(p, r, g, &after, t_ns);
-    p->guests_left += !event->xml && !g->left;
-    p->guests_left -= event->xml && g->left;
-    g->left = !event->xml;
-    int status = join(p, r, g, &after, t_ns, e);
+    leave(p, r, g, after, t_ns);
+    p->guests_left += event->is_gone && !g->left;
+    p->guests_left -= !event->is_gone && g->left;
+    g->left = event->is_gone;
+    int status = join(p, r, g, after, t_ns, e);
     guest_release(&g->now);
-    g->now = after;
+    g->now = *after;
     return status;
+}
+
+/* Guests that are processes: they end, and nothing joins. */
+static void follow_processes(struct wanted *p, const struct wanted_recording *r)
+{
+    const struct timespec at_once = {0, 0};
+    struct timespec now;
+    const struct guest nothing = {0};
+    for (size_t i = p->o->vms.count; i < p->guest_count; i++) {
+        struct wanted_guest *g = &p->guests[i];
+        struct pollfd ended = {.fd = g->process, .events = POLLIN};
+        if (g->left || g->process < 0 || ppoll(&ended, 1, &at_once, NULL) <= 0)
+            continue;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        leave(p, r, g, &nothing, (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec - r->start_ns);
+        g->left = true;
+        p->guests_left++;
+    }
 }
 
 int wanted_follow(struct wanted *p, const struct wanted_recording *r, struct err *e)
 {
     struct watch_event event;
     int status = 0;
+    follow_processes(p, r);
     while (p->watch && status == 0 && watch_take(p->watch, &event)) {
         status = follow(p, r, &event, e);
-        free(event.xml);
     }
     return status;
 }

@@ -15,8 +15,8 @@
 
 struct domain {
     const char *name;
-    char *known;  /* its description, without what changes all the time; the thread's */
-    char *news;   /* NULL: none */
+    char *known; /* its description, without what changes all the time; the thread's */
+    struct guest news;
     bool is_gone; /* which is news once */
     bool is_told;
     uint64_t at_ns;
@@ -48,22 +48,22 @@ static void look(struct watch *w, struct domain *d)
     if (status < 0 && !gone)
         return; /* not known: libvirtd may be restarting */
     bool same = xml && d->known && strcmp(xml, d->known) == 0;
-    if (same || (gone && d->is_gone)) {
+    struct guest guest = {0};
+    if (same || (gone && d->is_gone) || (xml && virt_guest(w->virt, xml, &guest, NULL) < 0)) {
+        guest_release(&guest); /* the next description may be better */
         free(xml);
         return;
     }
     bool first = !d->known;
     free(d->known);
-    d->known = xml ? strdup(xml) : NULL;
+    d->known = xml;
     pthread_mutex_lock(&w->lock);
-    free(d->news);
-    d->news = first ? NULL : xml;
+    guest_release(&d->news);
+    d->news = guest;
     d->is_gone = gone;
     d->at_ns = now_ns();
     d->is_told = first && !gone;
     pthread_mutex_unlock(&w->lock);
-    if (first)
-        free(xml);
 }
 
 static void *run(void *self)
@@ -89,7 +89,7 @@ static void release(struct watch *w)
 {
     for (size_t i = 0; w->domains && i < w->count; i++) {
         free(w->domains[i].known);
-        free(w->domains[i].news);
+        guest_release(&w->domains[i].news);
     }
     pthread_cond_destroy(&w->ending);
     pthread_mutex_destroy(&w->lock);
@@ -142,8 +142,8 @@ bool watch_take(struct watch *w, struct watch_event *event)
         any = !d->is_told;
         if (!any)
             continue;
-        *event = (struct watch_event){i, d->at_ns, d->news};
-        d->news = NULL;
+        *event = (struct watch_event){i, d->at_ns, d->is_gone, d->news};
+        d->news = (struct guest){0};
         d->is_told = true;
     }
     pthread_mutex_unlock(&w->lock);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "formats/base/err.h"
+#include "record/guest.h"
 #include "record/virt.h"
 
 struct watch;
@@ -19,7 +20,8 @@ struct watch;
 struct watch_event {
     size_t domain;  /* its place in the list */
     uint64_t at_ns; /* CLOCK_MONOTONIC, when it was seen */
-    char *xml;      /* its new description; owned by the caller; NULL: it is gone */
+    bool is_gone;
+    struct guest guest; /* as it is now, else; owned by the caller (guest_release) */
 };
 
 /* `virt` and `domains` are borrowed, `virt` for this thread alone. */

@@ -21,7 +21,7 @@ static struct guest parse(const char *devices)
     struct guest g = {0};
     struct err e = {0};
     snprintf(xml, sizeof xml, "<domain><name>x</name><devices>%s</devices></domain>", devices);
-    if (guest_of_xml(xml, &g, &e) != 0)
+    if (guest_of_xml(xml, NULL, &g, &e) != 0)
         fail_msg("%s", e.text);
     return g;
 }
@@ -83,6 +83,43 @@ static void says_what_is_not_seen(void **state)
     }
 }
 
+/* A pool whose volumes are files, or devices where their names say so. */
+static int find(void *self, const char *pool, const char *volume, char **path, bool *is_device)
+{
+    (void)self;
+    if (strcmp(pool, "images") != 0)
+        return -2;
+    *is_device = strncmp(volume, "lv", 2) == 0;
+    return asprintf(path, "/pool/%s", volume) < 0 ? -12 : 0;
+}
+
+static void takes_volumes(void **state)
+{
+    (void)state;
+    static const char xml[] =
+            "<domain><devices>"
+            "<disk type='volume'><driver name='qemu' type='qcow2' cache='none'/>"
+            "<source pool='images' volume='web.qcow2'/><target dev='vda'/></disk>"
+            "<disk type='volume'><source pool='images' volume='lv0'/><target dev='vdb'/></disk>"
+            "<disk type='volume'><source pool='rbd' volume='x'/><target dev='vdc'/></disk>"
+            "<disk type='volume'><source pool='images'/><target dev='vdd'/></disk>"
+            "</devices></domain>";
+    const struct guest_volumes volumes = {find, NULL};
+    struct guest g = {0};
+    struct err e = {0};
+    assert_int_equal(guest_of_xml(xml, &volumes, &g, &e), 0);
+    assert_int_equal(g.disk_count, 2);
+    assert_string_equal(g.disks[0].path, "/pool/web.qcow2");
+    assert_int_equal(g.disks[0].is, STREAM_FILE);
+    assert_string_equal(facts_get(&g.disks[0].facts, "guest_format"), "qcow2");
+    assert_string_equal(g.disks[1].path, "/pool/lv0");
+    assert_int_equal(g.disks[1].is, STREAM_DISK);
+    assert_int_equal(g.note_count, 4); /* vda's format; vdb's page cache; vdc and vdd, which are not found */
+    assert_non_null(strstr(g.notes[2], "vdc is a volume"));
+    assert_non_null(strstr(g.notes[3], "vdd is a volume"));
+    guest_release(&g);
+}
+
 static void takes_interfaces(void **state)
 {
     (void)state;
@@ -104,7 +141,7 @@ static void refuses_what_is_none(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct guest g = {0};
         struct err e = {0};
-        assert_true(guest_of_xml(bad[i], &g, &e) < 0);
+        assert_true(guest_of_xml(bad[i], NULL, &g, &e) < 0);
         assert_int_not_equal(e.text[0], '\0');
         guest_release(&g);
     }
@@ -113,6 +150,7 @@ static void refuses_what_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(takes_disks), cmocka_unit_test(says_what_is_not_seen),
-            cmocka_unit_test(takes_interfaces), cmocka_unit_test(refuses_what_is_none)};
+            cmocka_unit_test(takes_volumes), cmocka_unit_test(takes_interfaces),
+            cmocka_unit_test(refuses_what_is_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "record/source/net.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,12 +20,12 @@
 #define READINGS  5
 
 struct interface {
-    char *name, *filter; /* owned; filter NULL: none */
-    const char *stream_name;
+    char *name, *filter, *stream_name; /* owned; filter NULL: none */
     struct net_pcap *pcap;
     struct tape_stream described;
     uint32_t stream;
     uint64_t dropped;
+    bool left;
 };
 
 struct net_source {
@@ -75,9 +76,9 @@ static int interface_open(struct interface *f, const struct net_spec *named, str
     const char *colon = strchr(spec, ':');
     f->name = strndup(spec, colon ? (size_t)(colon - spec) : strlen(spec));
     f->filter = colon && colon[1] ? strdup(colon + 1) : NULL;
-    if (!f->name || (colon && colon[1] && !f->filter))
+    f->stream_name = f->name ? strdup(named->name ? named->name : f->name) : NULL;
+    if (!f->stream_name || (colon && colon[1] && !f->filter))
         return err_sys(e, ENOMEM, "cannot record '%s'", spec);
-    f->stream_name = named->name ? named->name : f->name;
     return net_pcap_open_interface(&f->pcap, f->name, f->filter, e);
 }
 
@@ -125,16 +126,21 @@ int net_source_open(struct net_source **out, const struct net_spec *specs, size_
     return 0;
 }
 
+static void interface_release(struct interface *f)
+{
+    net_pcap_close(f->pcap);
+    tape_stream_release(&f->described);
+    free(f->name);
+    free(f->filter);
+    free(f->stream_name);
+}
+
 void net_source_close(struct net_source *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; s->list && i < s->count; i++) {
-        net_pcap_close(s->list[i].pcap);
-        tape_stream_release(&s->list[i].described);
-        free(s->list[i].name);
-        free(s->list[i].filter);
-    }
+    for (size_t i = 0; s->list && i < s->count; i++)
+        interface_release(&s->list[i]);
     free(s->list);
     sorter_close(s->sorter);
     net_assembler_close(s->assembler);
@@ -195,27 +201,62 @@ static int take(struct net_source *s, const struct interface *f, const struct ne
     return r < 0 ? r : sorter_push(s->sorter, p.t_ns, &p, e);
 }
 
+static void count_dropped(struct net_source *s, struct interface *f)
+{
+    uint64_t dropped = net_pcap_dropped(f->pcap);
+    if (dropped > f->dropped)
+        tape_writer_lost(s->w, f->stream, dropped - f->dropped);
+    s->dropped += dropped - f->dropped;
+    f->dropped = dropped;
+}
+
+static void leave_interface(struct net_source *s, struct interface *f, uint64_t t_ns)
+{
+    char key[176];
+    count_dropped(s, f);
+    net_pcap_close(take_ptr(f->pcap));
+    f->left = true;
+    snprintf(key, sizeof key, "left_ns.%.160s", f->stream_name);
+    tape_writer_count(s->w, key, t_ns);
+}
+
+/* The host has it no more. */
+static void interface_gone(struct net_source *s, struct interface *f)
+{
+    char time[UNITS_TEXT_BYTES];
+    uint64_t t_ns = (uint64_t)clock_ns(CLOCK_MONOTONIC) - s->start_ns;
+    leave_interface(s, f, t_ns);
+    fprintf(stderr, "iotape-record: interface %s left after %s\n", f->stream_name,
+            units_duration(t_ns, time));
+}
+
 /* At most WINDOW packets of one before the next one's turn: none starves. */
+static int drain_interface(struct net_source *s, struct interface *f, struct err *e)
+{
+    struct net_frame frame;
+    struct err why = {0};
+    int more = 1;
+    for (unsigned n = 0; n < WINDOW && (more = net_pcap_next(f->pcap, &frame, &why)) == 1; n++) {
+        int r = take(s, f, &frame, e);
+        if (r < 0)
+            return r;
+    }
+    if (more == -ENODEV)
+        interface_gone(s, f);
+    else if (more < 0)
+        return err_set(e, -more, "%s", why.text);
+    else
+        count_dropped(s, f);
+    return 0;
+}
+
 static int drain(struct net_source *s, struct err *e)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        struct interface *f = &s->list[i];
-        struct net_frame frame;
-        int more = 1;
-        for (unsigned n = 0; n < WINDOW && (more = net_pcap_next(f->pcap, &frame, e)) == 1; n++) {
-            int r = take(s, f, &frame, e);
-            if (r < 0)
-                return r;
-        }
-        if (more < 0)
-            return more;
-        uint64_t dropped = net_pcap_dropped(f->pcap);
-        if (dropped > f->dropped)
-            tape_writer_lost(s->w, f->stream, dropped - f->dropped);
-        s->dropped += dropped - f->dropped;
-        f->dropped = dropped;
-    }
-    return 0;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < s->count; i++)
+        if (!s->list[i].left)
+            r = drain_interface(s, &s->list[i], e);
+    return r;
 }
 
 static int release(struct net_source *s, uint64_t until_ns, struct err *e)
@@ -275,6 +316,46 @@ int net_source_cut(
     net_assembler_close(take_ptr(s->assembler));
     s->base_ns = *cut_ns;
     return begin_tape(s, next, e);
+}
+
+/* ---- those that come and go ---- */
+
+int net_source_join(struct net_source *s, const struct net_spec *spec, struct err *e)
+{
+    struct interface *more = reallocarray(s->list, s->count + 1, sizeof *more);
+    if (!more)
+        return err_sys(e, ENOMEM, "cannot record '%s'", spec->interface);
+    s->list = more;
+    struct interface *f = &more[s->count];
+    *f = (struct interface){0};
+    int r = interface_open(f, spec, e);
+    if (!r)
+        r = describe(f, s->options->keep_names, e);
+    if (!r)
+        r = tape_writer_stream(s->w, &f->described, &f->stream, e);
+    if (r < 0)
+        interface_release(f);
+    else
+        s->count++;
+    return r;
+}
+
+bool net_source_leave(struct net_source *s, const char *name, uint64_t t_ns)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (!s->list[i].left && strcmp(s->list[i].stream_name, name) == 0) {
+            leave_interface(s, &s->list[i], t_ns);
+            return true;
+        }
+    return false;
+}
+
+bool net_source_left(const struct net_source *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (!s->list[i].left)
+            return false;
+    return true;
 }
 
 uint64_t net_source_packets(const struct net_source *s)

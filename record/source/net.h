@@ -11,6 +11,7 @@
 #ifndef IOTAPE_SOURCE_NET_H
 #define IOTAPE_SOURCE_NET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,16 @@ int net_source_finish(struct net_source *s, uint64_t end_ns, struct err *e);
  * with what came after that. */
 int net_source_cut(
         struct net_source *s, uint64_t *cut_ns, uint64_t *end_ns, struct tape_writer *next, struct err *e);
+
+/* While it records: one interface more, a stream of the tape from now on. */
+int net_source_join(struct net_source *s, const struct net_spec *spec, struct err *e);
+
+/* The stream of this name ends at `t_ns` since the start. False: there is no such one any more. */
+bool net_source_leave(struct net_source *s, const char *name, uint64_t t_ns);
+
+/* Whether all interfaces left. One that is removed from the host leaves by itself, which is said on standard
+ * error; one that is down only has nothing to say. Either way "left_ns.NAME" is counted in the tape. */
+bool net_source_left(const struct net_source *s);
 
 /* Packets taken, and those that the kernel dropped. */
 uint64_t net_source_packets(const struct net_source *s);

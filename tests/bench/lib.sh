@@ -14,3 +14,11 @@ row() {
 median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 # fio_terse FIELD ARGUMENTS...: one field of fio's terse output, counted from 1.
 fio_terse() { local f=$1; shift; fio --output-format=terse --terse-version=3 "$@" | cut -d';' -f"$f"; }
+# ns a run of each eBPF program that is attached, by kernel.bpf_stats_enabled: lines NAME RUNS NS.
+program_costs() {
+    bpftool --json prog show | "$python" -c '
+import json, sys
+for p in json.load(sys.stdin):
+    if p.get("run_cnt"):
+        print(p["name"], p["run_cnt"], p["run_time_ns"] / p["run_cnt"])'
+}
