@@ -58,10 +58,15 @@ wait_for 20 test -e "$tmp/q.tape.partial" || note "$(cat "$tmp/err")"
 s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(4096); s.sendall(b"cont\n"); time.sleep(0.3)' "$tmp/monitor"
 wait_for 60 guest_done "$tmp/console" || note "$(tail -3 "$tmp/console")"
 sleep 0.3
-kill $recorder; wait $recorder; status=$?
+kill -9 $qemu; wait $qemu 2>/dev/null
+wait_for 20 test -e "$tmp/q.tape"
+ok $? "the recording ends with the process"
+kill $recorder 2>/dev/null; wait $recorder; status=$?
 err=$(cat "$tmp/err")
 is "$status" 0 "recorded"
 like "$err" ', 0 lost,' "nothing lost"
+like "$err" "process $qemu: net0 left after [0-9]" "says what left"
+like "$("$analyze" show "$tmp/q.tape")" 'finished \(guest left\)' "why it ended is in the tape"
 
 # Streams are in the order of descriptors, which is QEMU's affair: sizes and drivers tell them apart.
 "$analyze" show "$tmp/q.tape" >"$tmp/show"

@@ -112,21 +112,24 @@ guest_disk() {
     echo "<disk type='$1' device='disk'><driver name='qemu' type='$3' cache='none' io='native'/><source $2/>" \
         "<target dev='vda' bus='virtio'/><alias name='virtio-disk0'/></disk>"
 }
-# guest_recorded NAME DISK-XML: the whole life of a guest, recorded by --vm: $tmp/NAME.tape; $status and $err are the recorder's.
-guest_recorded() {
-    local name=$1
-    domain_start "$@" || return 1
-    "$record" -o "$tmp/$name.tape" --vm "$name" --connect "$uri" 2>"$tmp/$name.err" &
+# guests_recorded TAPE NAME...: the whole life of guests that domain_start made, recorded by --vm: $tmp/TAPE.tape; $status and
+# $err are the recorder's.
+guests_recorded() {
+    local tape=$1 name vms=(); shift
+    for name; do vms+=(--vm "$name"); done
+    "$record" -o "$tmp/$tape.tape" "${vms[@]}" --connect "$uri" 2>"$tmp/$tape.err" &
     recorder=$!
     cleanup "kill $recorder"
-    wait_for 20 test -e "$tmp/$name.tape.partial" || { note "$(cat "$tmp/$name.err")"; $virsh destroy "$name"; return 1; }
-    $virsh resume "$name"
-    wait_for 60 guest_done "$guest_dir/$name.console" || note "$(tail -3 "$guest_dir/$name.console")"
+    wait_for 20 test -e "$tmp/$tape.tape.partial" || { note "$(cat "$tmp/$tape.err")"; return 1; }
+    for name; do $virsh resume "$name"; done
+    for name; do wait_for 60 guest_done "$guest_dir/$name.console" || note "$(tail -3 "$guest_dir/$name.console")"; done
     sleep 0.3
     kill $recorder; wait $recorder; status=$?
-    $virsh destroy "$name"
-    err=$(cat "$tmp/$name.err")
+    for name; do $virsh destroy "$name"; done
+    err=$(cat "$tmp/$tape.err")
 }
+# guest_recorded NAME DISK-XML: the same of one guest.
+guest_recorded() { domain_start "$@" && guests_recorded "$1" "$1"; }
 # guest_store: an ext4 of the test's own at $tmp/store, with the image `raw` (64 MiB, all written), and the device $device.
 guest_store() {
     need_loop; need mkfs.ext4
