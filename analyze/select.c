@@ -102,17 +102,20 @@ static void narrow_add(struct window *w, uint64_t value)
         w->parts[w->list_count++] = value;
 }
 
-void select_add(struct select *s, uint64_t value)
+void select_add_many(struct select *s, const uint64_t *values, size_t count)
 {
     if (!s->narrowing) {
-        s->first[bucket_of(value)]++;
-        s->values++;
+        for (size_t i = 0; i < count; i++)
+            s->first[bucket_of(values[i])]++;
+        s->values += count;
         return;
     }
-    for (size_t i = 0; i < s->count; i++) {
-        struct window *w = &s->windows[i];
-        if (value - w->lo < w->width && w->width > 1)
-            narrow_add(w, value);
+    for (size_t k = 0; k < s->count; k++) {
+        struct window *w = &s->windows[k];
+        const uint64_t lo = w->lo, width = w->width;
+        for (size_t i = 0; width > 1 && i < count; i++)
+            if (values[i] - lo < width)
+                narrow_add(w, values[i]);
     }
 }
 

@@ -33,7 +33,11 @@ void select_close(struct select *s); /* NULL is allowed */
 /* Forgets all values. */
 void select_reset(struct select *s);
 
-void select_add(struct select *s, uint64_t value);
+void select_add_many(struct select *s, const uint64_t *values, size_t count);
+static inline void select_add(struct select *s, uint64_t value)
+{
+    select_add_many(s, &value, 1);
+}
 /* Ends a pass. True: all values must be shown once more. */
 bool select_next(struct select *s);
 

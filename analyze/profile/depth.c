@@ -22,9 +22,10 @@ struct depth_state {
     uint64_t now_ns;  /* everything before is accounted for */
     uint64_t depth;
     uint32_t *stream_depth;
-    size_t slot;
+    size_t slot; /* of the timeline, in which now_ns is */
+    uint64_t slot_end_ns;
     uint64_t idle_since_ns;
-    unsigned __int128 sum; /* of depth times time */
+    unsigned __int128 slot_sum, sum; /* of depth times time: in the slot, in those before */
     bool first_pass;
 };
 
@@ -48,6 +49,7 @@ static int depth_open(void **state, struct profile *p, struct err *e)
         return err_sys(e, ENOMEM, "cannot profile the tape");
     }
     flight_reset(&d->flight);
+    d->slot_end_ns = p->timeline.slot_ns;
     d->first_pass = true;
     *state = d;
     return 0;
@@ -55,37 +57,38 @@ static int depth_open(void **state, struct profile *p, struct err *e)
 
 /* ---- the passing of time ---- */
 
-static void slot_add(struct profile_slot *s, uint64_t depth, uint64_t ns)
+/* The slot is over, or the tape is. */
+static void slot_end(struct depth_state *d, struct profile_timeline *t)
 {
-    uint64_t sum;
-    if (ns && s->depth_max < depth)
-        s->depth_max = depth;
-    s->depth_sum_ns =
-            profile_add(s->depth_sum_ns, __builtin_mul_overflow(depth, ns, &sum) ? UINT64_MAX : sum);
+    struct profile_slot *s = &t->slot[d->slot];
+    uint64_t sum = d->slot_sum > UINT64_MAX ? UINT64_MAX : (uint64_t)d->slot_sum;
+    s->depth_sum_ns = profile_add(s->depth_sum_ns, sum);
+    d->sum += d->slot_sum;
+    d->slot_sum = 0;
 }
 
-static void account_slots(struct depth_state *d, struct profile_timeline *t, uint64_t to_ns)
+static void pass_in_slot(struct depth_state *d, struct profile_timeline *t, uint64_t to_ns)
 {
-    uint64_t from_ns = d->now_ns;
-    while (d->slot + 1 < t->slots && to_ns >= (d->slot + 1) * t->slot_ns) {
-        uint64_t end_ns = (d->slot + 1) * t->slot_ns;
-        slot_add(&t->slot[d->slot], d->depth, end_ns - from_ns);
-        from_ns = end_ns;
-        d->slot++;
-    }
-    slot_add(&t->slot[d->slot], d->depth, to_ns - from_ns);
+    uint64_t passed_ns = to_ns - d->now_ns;
+    struct profile_slot *s = &t->slot[d->slot];
+    d->slot_sum += (unsigned __int128)d->depth * passed_ns;
+    if (passed_ns && s->depth_max < d->depth)
+        s->depth_max = d->depth;
+    d->now_ns = to_ns;
 }
 
 /* The depth has been what it is until `to_ns`, which is not beyond the end. */
 static void account(struct depth_state *d, struct profile *p, uint64_t to_ns)
 {
-    uint64_t passed_ns = to_ns - d->now_ns;
-    if (!passed_ns)
-        return;
-    p->depth.time_ns[d->depth < PROFILE_DEPTHS ? d->depth : PROFILE_DEPTHS - 1] += passed_ns;
-    d->sum += (unsigned __int128)d->depth * passed_ns;
-    account_slots(d, &p->timeline, to_ns);
-    d->now_ns = to_ns;
+    struct profile_timeline *t = &p->timeline;
+    p->depth.time_ns[d->depth < PROFILE_DEPTHS ? d->depth : PROFILE_DEPTHS - 1] += to_ns - d->now_ns;
+    while (to_ns >= d->slot_end_ns && d->slot + 1 < t->slots) {
+        pass_in_slot(d, t, d->slot_end_ns);
+        slot_end(d, t);
+        d->slot++;
+        d->slot_end_ns += t->slot_ns;
+    }
+    pass_in_slot(d, t, to_ns);
 }
 
 static void idle_end(const struct depth_state *d, struct profile_depth *p, uint64_t t_ns)
@@ -174,6 +177,7 @@ static int depth_next(void *state, struct profile *p, struct err *e)
         return 1;
     }
     advance(d, p, p->elapsed_ns);
+    slot_end(d, &p->timeline);
     if (d->depth == 0)
         idle_end(d, &p->depth, p->elapsed_ns);
     p->depth.known = p->records > p->depth.left_out;

@@ -37,19 +37,27 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The least distance to any end: two at a time, which do not wait for each other. */
+static uint64_t nearest_of(const struct tail *t, uint64_t offset)
+{
+    uint64_t a = UINT64_MAX, b = UINT64_MAX;
+    for (unsigned i = 0; i < PROFILE_NEAR; i += 2) {
+        a = least(a, distance(offset, t->end[i]));
+        b = least(b, distance(offset, t->end[i + 1]));
+    }
+    return least(a, b);
+}
+
 static void seek(struct profile_places *s, const struct tail *t, uint64_t offset)
 {
-    uint64_t end = t->end[t->last], nearest = UINT64_MAX;
+    uint64_t end = t->end[t->last], nearest = offset == end ? 0 : nearest_of(t, offset);
     (offset < end ? &s->backward : &s->forward)->count[profile_log_of(distance(offset, end))]++;
     s->sequential += offset == end;
-    if (offset == end) {
-        nearest = 0;
-    } else {
-        for (unsigned i = 0; i < PROFILE_NEAR; i++) {
-            uint64_t d = distance(offset, t->end[i]);
-            nearest = d < nearest ? d : nearest;
-        }
-    }
     s->near += nearest == 0;
     s->nearest.count[profile_log_of(nearest)]++;
 }

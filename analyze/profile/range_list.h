@@ -23,32 +23,31 @@ struct range {
     uint64_t read, written; /* a bit for each unit */
 };
 
-/* Bytes that follow for each of the four values of two bits: a number less one; a set of units, which is
- * nothing, a run (its last unit * 64 + its first), or a bit for each. */
-#define RANGE_NUMBER_BYTES 0x8210U
-#define RANGE_UNITS_BYTES  0x8020U
-
-static inline unsigned range_bytes(unsigned bytes, unsigned form)
-{
-    return bytes >> 4 * form & 15;
-}
+/* What follows for each of the four values of two bits: so many bytes, which are so much of eight. */
+struct range_form {
+    uint64_t mask;
+    unsigned bytes;
+};
+/* A number less one. */
+static const struct range_form range_numbers[4] = {{0, 0}, {UINT8_MAX, 1}, {UINT16_MAX, 2}, {UINT64_MAX, 8}};
+/* A set of units: nothing, a run (its last unit * 64 + its first), not used, a bit for each. */
+static const struct range_form range_sets[4] = {{0, 0}, {UINT16_MAX, 2}, {0, 0}, {UINT64_MAX, 8}};
 
 /* Bytes of a whole range, its tag included. */
 static inline unsigned range_length(uint8_t tag)
 {
-    return 1 + range_bytes(RANGE_NUMBER_BYTES, tag & 3) + range_bytes(RANGE_NUMBER_BYTES, tag >> 2 & 3) +
-           range_bytes(RANGE_UNITS_BYTES, tag >> 4 & 3) + range_bytes(RANGE_UNITS_BYTES, tag >> 6);
+    return 1 + range_numbers[tag & 3].bytes + range_numbers[tag >> 2 & 3].bytes +
+           range_sets[tag >> 4 & 3].bytes + range_sets[tag >> 6].bytes;
 }
 
 /* ---- reading ---- */
 
-static inline uint64_t range_take(const uint8_t **p, unsigned bytes)
+static inline uint64_t range_take(const uint8_t **p, const struct range_form *f)
 {
     uint64_t v;
     memcpy(&v, *p, sizeof v);
-    *p += bytes;
-    /* In two steps, since none may be by 64 bits. */
-    return v & ~(UINT64_MAX << 4 * bytes << 4 * bytes);
+    *p += f->bytes;
+    return v & f->mask;
 }
 
 /* Units first .. last. */
@@ -59,7 +58,7 @@ static inline uint64_t range_run(unsigned first, unsigned last)
 
 static inline uint64_t range_take_units(const uint8_t **p, unsigned form)
 {
-    uint64_t v = range_take(p, range_bytes(RANGE_UNITS_BYTES, form)), run = -(uint64_t)(form == 1);
+    uint64_t v = range_take(p, &range_sets[form]), run = -(uint64_t)(form == 1);
     uint64_t units = ~UINT64_C(0) >> (63 - (v >> 6) + v) % 64 << v % 64;
     return (units & run) | (v & ~run);
 }
@@ -68,15 +67,15 @@ static inline uint64_t range_take_units(const uint8_t **p, unsigned form)
 static inline uint64_t range_key(const uint8_t *p, uint64_t before)
 {
     unsigned tag = *p++;
-    return before + 1 + range_take(&p, range_bytes(RANGE_NUMBER_BYTES, tag & 3));
+    return before + 1 + range_take(&p, &range_numbers[tag & 3]);
 }
 
 /* Reads the range at `p`; returns where the next one begins. */
 static inline const uint8_t *range_read(const uint8_t *p, uint64_t before, struct range *r)
 {
     unsigned tag = *p++;
-    r->key = before + 1 + range_take(&p, range_bytes(RANGE_NUMBER_BYTES, tag & 3));
-    r->touches = 1 + range_take(&p, range_bytes(RANGE_NUMBER_BYTES, tag >> 2 & 3));
+    r->key = before + 1 + range_take(&p, &range_numbers[tag & 3]);
+    r->touches = 1 + range_take(&p, &range_numbers[tag >> 2 & 3]);
     r->read = range_take_units(&p, tag >> 4 & 3);
     r->written = range_take_units(&p, tag >> 6);
     return p;
@@ -106,7 +105,7 @@ static inline uint8_t *range_put_units(uint8_t *p, uint64_t units, unsigned form
     uint64_t run = (63U ^ (unsigned)__builtin_clzll(units | 1)) << 6 |
                    (unsigned)__builtin_ctzll(units | UINT64_C(1) << 63);
     uint64_t is_run = -(uint64_t)(form == 1);
-    return range_put(p, (run & is_run) | (units & ~is_run), range_bytes(RANGE_UNITS_BYTES, form));
+    return range_put(p, (run & is_run) | (units & ~is_run), range_sets[form].bytes);
 }
 
 /* Writes `r` behind the one with key `before`; returns where the next one begins. */
@@ -116,8 +115,8 @@ static inline uint8_t *range_write(uint8_t *p, uint64_t before, const struct ran
     unsigned gap_form = range_number_form(gap), more_form = range_number_form(more);
     unsigned read = range_units_form(r->read), written = range_units_form(r->written);
     *p++ = (uint8_t)(gap_form | more_form << 2 | read << 4 | written << 6);
-    p = range_put(p, gap, range_bytes(RANGE_NUMBER_BYTES, gap_form));
-    p = range_put(p, more, range_bytes(RANGE_NUMBER_BYTES, more_form));
+    p = range_put(p, gap, range_numbers[gap_form].bytes);
+    p = range_put(p, more, range_numbers[more_form].bytes);
     p = range_put_units(p, r->read, read);
     return range_put_units(p, r->written, written);
 }

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define DIGIT_BITS 11
+#define DIGIT_BITS 12
 
 /* Bits in which the keys differ; 0 where they are in order. */
 static uint64_t differing(const struct touch *list, size_t count)
@@ -20,11 +20,11 @@ static uint64_t differing(const struct touch *list, size_t count)
 
 static void by_digit(const struct touch *from, struct touch *to, size_t count, unsigned shift)
 {
-    size_t next[1 << DIGIT_BITS] = {0}, sum = 0;
+    uint32_t next[1 << DIGIT_BITS] = {0}, sum = 0;
     for (size_t i = 0; i < count; i++)
         next[from[i].key >> shift & ((1 << DIGIT_BITS) - 1)]++;
     for (size_t i = 0; i < 1 << DIGIT_BITS; i++) {
-        size_t n = next[i];
+        uint32_t n = next[i];
         next[i] = sum;
         sum += n;
     }

@@ -90,22 +90,11 @@ struct touched_pass touched_pass(const struct touched *t)
 
 /* ---- counting ---- */
 
-/* How many there are (Knuth, The Art of Computer Programming 4A, 7.1.3, (62)): processors have an instruction
- * for it, but not all that this is compiled for. */
-static uint64_t bits_of(uint64_t x)
-{
-    const uint64_t ones = UINT64_MAX / 255;
-    x -= x >> 1 & ones * 0x55;
-    x = (x & ones * 0x33) + (x >> 2 & ones * 0x33);
-    x = (x + (x >> 4)) & ones * 0x0f;
-    return x * ones >> 56;
-}
-
 static void count(struct group *g, struct range *r, const struct touch *touch)
 {
     uint64_t units = range_run(touch->first, touch->last), write = -(uint64_t)touch->write;
-    g->grown[touch->slot] += bits_of(units & ~(r->read | r->written)) << touch->unit_bits;
-    g->read_after_write += bits_of(units & r->written & ~write) << touch->unit_bits;
+    g->grown[touch->slot] += touched_bits(units & ~(r->read | r->written)) << touch->unit_bits;
+    g->read_after_write += touched_bits(units & r->written & ~write) << touch->unit_bits;
     r->read |= units & ~write;
     r->written |= units & write;
     r->touches++;

@@ -31,6 +31,17 @@ struct touched_range {
     uint64_t touches;
 };
 
+/* How many bits are set (Knuth, The Art of Computer Programming 4A, 7.1.3, (62)): processors have an
+ * instruction for it, but not all that this is compiled for, and compilers then call a function. */
+static inline uint64_t touched_bits(uint64_t x)
+{
+    const uint64_t ones = UINT64_MAX / 255;
+    x -= x >> 1 & ones * 0x55;
+    x = (x & ones * 0x33) + (x >> 2 & ones * 0x33);
+    x = (x + (x >> 4)) & ones * 0x0f;
+    return x * ones >> 56;
+}
+
 struct touched;
 
 /* Takes at most max_bytes (32 KiB or more), and 2 MiB. `touches` are expected at most (a guess): the first

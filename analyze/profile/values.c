@@ -20,16 +20,21 @@ void values_close(struct values *v)
     select_close(v->select);
 }
 
-void values_add(struct values *v, struct profile_values *out, uint64_t value)
+void values_add_many(struct values *v, struct profile_values *out, const uint64_t *values, size_t count)
 {
-    select_add(v->select, value);
-    if (v->again)
+    select_add_many(v->select, values, count);
+    if (v->again || !count)
         return;
-    v->sum += value;
-    out->min = out->count && out->min < value ? out->min : value;
-    out->max = out->max > value ? out->max : value;
-    out->count++;
-    out->log.count[profile_log_of(value)]++;
+    uint64_t min = out->count ? out->min : UINT64_MAX, max = out->max;
+    for (size_t i = 0; i < count; i++) {
+        v->sum += values[i];
+        min = min < values[i] ? min : values[i];
+        max = max > values[i] ? max : values[i];
+        out->log.count[profile_log_of(values[i])]++;
+    }
+    out->min = min;
+    out->max = max;
+    out->count += count;
 }
 
 bool values_next(struct values *v, struct profile_values *out)

@@ -19,7 +19,11 @@ int values_open(struct values *v, struct err *e);
 void values_close(struct values *v);
 
 /* The same numbers in each pass, in any order; `out` begins with zeros. */
-void values_add(struct values *v, struct profile_values *out, uint64_t value);
+void values_add_many(struct values *v, struct profile_values *out, const uint64_t *values, size_t count);
+static inline void values_add(struct values *v, struct profile_values *out, uint64_t value)
+{
+    values_add_many(v, out, &value, 1);
+}
 /* Ends a pass. True: another is wanted; else `out` is complete. */
 bool values_next(struct values *v, struct profile_values *out);
 

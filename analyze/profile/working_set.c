@@ -183,9 +183,9 @@ static void take_range(void *to, const struct touched_range *r)
     struct set_state *s = to;
     unsigned bits = s->unit_bits[r->stream];
     struct profile_touched *t = &s->p->streams[r->stream].touched;
-    t->read_bytes += (uint64_t)__builtin_popcountll(r->read) << bits;
-    t->written_bytes += (uint64_t)__builtin_popcountll(r->written) << bits;
-    t->bytes += (uint64_t)__builtin_popcountll(r->read | r->written) << bits;
+    t->read_bytes += touched_bits(r->read) << bits;
+    t->written_bytes += touched_bits(r->written) << bits;
+    t->bytes += touched_bits(r->read | r->written) << bits;
     struct profile_hot range = {r->stream, r->index << bits << 6, UINT64_C(64) << bits, r->touches};
     if (hottest_add(&s->hottest, &range) < 0)
         s->failed = -ENOMEM;
