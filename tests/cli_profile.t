@@ -12,7 +12,7 @@ witnessed() {
     $analyze profile --json "$tape" >p.json && $analyze export "$tape" >p.csv && $analyze show --json "$tape" >s.json || rm -f p.json
     is "$($python "$witness" p.csv s.json p.json "$@" 2>&1)" ok "$name"
 }
-for kind in "mixed 4000 1" "mixed 1500 2" "pages 3000 3" "odd 600 4" "far 2000 5" "wide 2000 7" "blind 500 6"; do
+for kind in "mixed 4000 1" "mixed 1500 2" "pages 3000 3" "busy 3000 8" "odd 600 4" "far 2000 5" "wide 2000 7" "blind 500 6"; do
     $random r.tape $kind || exit 1
     witnessed r.tape "random records ($kind): each figure is the witness's"
 done

@@ -10,6 +10,7 @@
  *   - legal: the same without what ends beyond 2^64
  *   - pages: one stream of whole pages in a small place: much is read again
  *   - odd: lengths and places that are no multiples of anything; lengths up to 2^64 - 1
+ *   - busy: as pages, and some hundreds of I/Os in flight
  *   - deep: no I/O completes before all have arrived; a few take no time
  *   - blind: no latency is known
  *   - wide, far: reads and writes all over a disk of 1 TiB, of 1 PiB
@@ -133,7 +134,10 @@ int main(int argc, char **argv)
     for (uint64_t i = 0; i < records; i++) {
         last = make(argv[2], t_ns, &last);
         need(tape_writer_add(w, &last, NULL, &e), &e);
-        t_ns += strcmp(argv[2], "deep") == 0 ? below(3) : below(200) ? below(60000) : below(30000000);
+        t_ns += strcmp(argv[2], "deep") == 0   ? below(3)
+                : strcmp(argv[2], "busy") == 0 ? below(1000)
+                : below(200)                   ? below(60000)
+                                               : below(30000000);
     }
     need(tape_writer_finish(w, "test", records ? t_ns : 0, &e), &e);
     tape_writer_close(w, false);
