@@ -149,4 +149,17 @@ order=$({ "$analyze" export "$tmp/both.tape" --format csv | awk -F, 'NR > 1 && $
     "$analyze" export "$tmp/both.tape" --format net_csv | awk -F, 'NR > 1 { print $1, "net" }'; } | sort -n | cut -d' ' -f2 | uniq | tr '\n' ' ')
 is "$order" "disk net disk " "a write, a conversation, a write: in this order on the tape's clock"
 like "$(field "$tmp/both.tape" '["counts"]["net_clock_error_ns"]')" '^[0-9]{1,7}$' "the error of the clocks is told"
+
+# ---- an interface that is down is waited for; one that the host removes leaves, and is all there was
+record_start "$tmp/gone.tape" --net vif0
+$in_dom curl -s -o /dev/null http://10.77.0.2:8080/1
+ip -n $hv link set vif0 down; sleep 0.2; ip -n $hv link set vif0 up
+$in_dom curl -s -o /dev/null --retry 5 --retry-connrefused http://10.77.0.2:8080/2; ok $? "down and up again"
+sleep 0.3
+ip -n $hv link del vif0
+wait $recorder
+is "$?" 0 "an interface that is removed: the recording ends, and well"
+like "$(cat "$tmp/recorder")" 'interface vif0 left after [0-9]' "it is said"
+is "$(talks "$tmp/gone.tape" 8080 | wc -l)" 2 "what was before and after is in the tape"
+like "$("$analyze" show "$tmp/gone.tape")" 'left_ns.vif0: *[0-9]' "with the time at which it left"
 done_testing
