@@ -259,7 +259,8 @@ static const char *const sections[] = {"Recording",
         "said), what it does in its first second perhaps not; where all guests "
         "left, or migrated away, the recording ends. --qemu-pid needs no libvirt: it takes what the process "
         "has "
-        "open (disk0, disk1, ..., net0). Taps must be in the network namespace that iotape-record runs "
+        "open (disk0, disk1, ..., net0), and ends with it. Taps must be in the network namespace that "
+        "iotape-record runs "
         "in.\n\n"
         "  libvirt         iotape-record -o web01.tape --vm web01 --for 10m\n"
         "  plain QEMU      iotape-record -o web01.tape --qemu-pid $(pgrep -f 'qemu.*web01') --for 10m\n"
@@ -271,7 +272,8 @@ static const char *const sections[] = {"Recording",
         "(vifDOMID.N); "
         "an image file is a loop device there (losetup -a) or, with a QEMU of the guest's (qdisk), the "
         "process "
-        "that `xenstore-read /local/domain/0/image/DOMID/qemu-pid` and ps tell: --qemu-pid.",
+        "that `xenstore-read /local/domain/0/image/DOMID/qemu-pid` and ps tell: --qemu-pid.\n\n"
+        "samples/try-places records a guest, replays it on several places and writes one report.",
         "Conversations",
         "--net records who sent how many bytes to whom on a network interface (a tap, vif, bridge or a "
         "physical "
@@ -282,6 +284,7 @@ static const char *const sections[] = {"Recording",
         "show it, and "
         "retransmission time-outs are taken out. Packets that the kernel had no room for are counted as "
         "lost. "
+        "An interface that is down is waited for; one that is removed ends its stream. "
         "With --disk beside it, both are on one clock. Sizes and times alone can still tell what was "
         "said to whom: --size-bucket makes sizes coarser.",
         "Flight recorder",

@@ -21,7 +21,7 @@
 
 struct stream {
     uint32_t target, id;     /* id: in the tape */
-    char *path;              /* as it was named; owned */
+    char *path, *asked;      /* as it was named, and as its stream was to be; owned */
     struct extents *extents; /* NULL: a disk */
     unsigned file;           /* its number among files */
     struct tape_stream description;
@@ -65,6 +65,7 @@ int streams_open(struct streams **out, const uint8_t salt[16], const char *outpu
 static void stream_release(struct stream *m)
 {
     free(m->path);
+    free(m->asked);
     extents_close(m->extents);
     tape_stream_release(&m->description);
 }
@@ -181,8 +182,9 @@ int streams_add(struct streams *s, const struct stream_spec *spec, struct err *e
 {
     if (s->count == STREAMS_MAX)
         return err_set(e, E2BIG, "more than %d disks and files in one recording", STREAMS_MAX);
-    struct stream m = {.path = strdup(spec->path), .left_ns = UINT64_MAX};
-    if (!m.path)
+    struct stream m = {
+            .path = strdup(spec->path), .asked = strdup(spec->name ? spec->name : ""), .left_ns = UINT64_MAX};
+    if (!m.path || !m.asked)
         return err_sys(e, ENOMEM, "cannot record '%s'", spec->path);
     int status = spec->is == STREAM_FILE ? find_file(s, &m, spec->path, e) : find_disk(s, &m, spec->path, e);
     for (size_t i = 0; status == 0 && i < s->count; i++)
@@ -226,14 +228,14 @@ int streams_join(
     return tape_writer_stream(w, &m->description, &m->id, e);
 }
 
-bool streams_leave(struct streams *s, const char *name, uint64_t t_ns)
+const char *streams_leave(struct streams *s, const char *name, uint64_t t_ns)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (s->list[i].left_ns == UINT64_MAX && strcmp(s->list[i].description.name, name) == 0) {
+        if (s->list[i].left_ns == UINT64_MAX && strcmp(s->list[i].asked, name) == 0) {
             s->list[i].left_ns = t_ns;
-            return true;
+            return s->list[i].description.name;
         }
-    return false;
+    return NULL;
 }
 
 size_t streams_present(const struct streams *s)

@@ -58,9 +58,10 @@ int streams_begin(struct streams *s, uint64_t start_ns, struct tape_writer *w, s
 int streams_join(struct streams *s, const struct stream_spec *spec, struct tape_writer *w, bool *is_new,
         struct err *e);
 
-/* What comes at `t_ns` of the recording and later is not the stream's any more. False: there is no such one.
+/* What comes at `t_ns` of the recording and later is not the stream's any more that was asked for by this
+ * name. Returns its name in the tape, where the same may have been there before; NULL: there is no such one.
  */
-bool streams_leave(struct streams *s, const char *name, uint64_t t_ns);
+const char *streams_leave(struct streams *s, const char *name, uint64_t t_ns);
 
 /* Streams that did not leave. */
 size_t streams_present(const struct streams *s);

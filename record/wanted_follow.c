@@ -51,16 +51,19 @@ static void leave(struct wanted *p, const struct wanted_recording *r, const stru
     for (size_t i = 0; i < g->now.disk_count; i++) {
         const struct guest_disk *d = &g->now.disks[i];
         name_of(g, d->name, name);
-        if (has_disk(after, d) || !streams_leave(p->streams, name, t_ns))
+        const char *in_tape = has_disk(after, d) ? NULL : streams_leave(p->streams, name, t_ns);
+        if (!in_tape)
             continue;
-        snprintf(key, sizeof key, "left_ns.%s", name);
+        snprintf(key, sizeof key, "left_ns.%.160s", in_tape);
         tape_writer_count(r->w, key, t_ns);
         say_left(g, name, t_ns);
     }
     for (size_t i = 0; i < g->now.net_count; i++) {
-        name_of(g, g->now.nets[i].name, name);
-        if (!has_net(after, &g->now.nets[i]) && r->net && net_source_leave(r->net, name, t_ns))
-            say_left(g, name, t_ns);
+        const struct guest_net *n = &g->now.nets[i];
+        if (has_net(after, n) || !r->net || !net_source_leave(r->net, n->interface, t_ns))
+            continue;
+        name_of(g, n->name, name);
+        say_left(g, name, t_ns);
     }
 }
 

@@ -10,6 +10,7 @@
 . "$top/tests/net_lab.sh"
 . "$top/tests/net.sh"
 need_bpf; need_guest
+[ -x "$BUILD/tests/tool_make" ] || skip_all "needs tests/tool_make (make tests)"
 need ip ganesha.nfsd rpcbind tgtd tgtadm
 ip link set lo up
 
@@ -99,6 +100,12 @@ mkdir saved
 like "$($python "$top/tests/report_check.py" report/report.html saved)" '^ok: ' "one page"
 cmp -s saved/overhead.csv report/overhead.csv; ok $? "with that table in it"
 like "$(cat saved/profile.txt)" 'vda' "and the workload"
+
+# A guest of several disks: a tape of each.
+"$BUILD/tests/tool_make" tape two.tape streams=2 records=200
+run "$top/samples/try-places" --tape two.tape -o two --runs 4 web a="$tmp/a-{disk}.img" b=null: -- --timing asap
+is "$status $(cut -d, -f1 two/overhead.csv | uniq | tr '\n' ' ')" "0 workload web vda web vda1 (geometric mean) " "several disks: each is a workload"
+ls a-vda.img a-vda1.img two/b-vda1.run two/report.html >/dev/null; ok $? "each with a place of its own"
 
 # What cannot be.
 run "$top/samples/try-places" web a=b c

@@ -103,6 +103,10 @@ sleep 0.3
 $virsh detach-device plug "$tmp/vdb.xml"
 wait_for 20 grep -q 'vdb left' "$tmp/plug.err"
 ok $? "says that a disk left"
+$virsh attach-device plug "$tmp/vdb.xml"
+plugged_in() { [ "$(grep -c 'vdb was plugged in' "$tmp/plug.err")" -ge "$1" ]; }
+wait_for 20 plugged_in 2
+ok $? "and that it is there again"
 $virsh destroy plug
 wait_for 20 test -e "$tmp/plug.tape"
 ok $? "the recording ends with its guest"
@@ -119,6 +123,7 @@ run "$analyze" show "$tmp/plug.tape"
 like "$out" 'joined_ns: [0-9]' "with its time"
 like "$out" 'guest_volume: yes' "a volume is known as one"
 like "$out" 'left_ns.vdb: *[0-9]' "what left is marked with its time"
+like "$out" 'left_ns.vdb2: *[0-9]' "the second time as another stream"
 like "$out" 'left_ns.net0: *[0-9]' "an interface, too"
 like "$out" 'finished \(guest left\)' "why it ended is in the tape"
 

@@ -320,6 +320,26 @@ int net_source_cut(
 
 /* ---- those that come and go ---- */
 
+static bool has_stream(const struct net_source *s, const char *name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->list[i].stream_name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Another stream where one of that name was before. */
+static int name_again(const struct net_source *s, struct interface *f, struct err *e)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s", f->stream_name);
+    for (size_t n = 2; has_stream(s, text); n++)
+        snprintf(text, sizeof text, "%.120s%zu", f->stream_name, n);
+    free(f->stream_name);
+    f->stream_name = strdup(text);
+    return f->stream_name ? 0 : err_sys(e, ENOMEM, "cannot record '%s'", f->name);
+}
+
 int net_source_join(struct net_source *s, const struct net_spec *spec, struct err *e)
 {
     struct interface *more = reallocarray(s->list, s->count + 1, sizeof *more);
@@ -329,6 +349,8 @@ int net_source_join(struct net_source *s, const struct net_spec *spec, struct er
     struct interface *f = &more[s->count];
     *f = (struct interface){0};
     int r = interface_open(f, spec, e);
+    if (!r)
+        r = name_again(s, f, e);
     if (!r)
         r = describe(f, s->options->keep_names, e);
     if (!r)
@@ -340,10 +362,10 @@ int net_source_join(struct net_source *s, const struct net_spec *spec, struct er
     return r;
 }
 
-bool net_source_leave(struct net_source *s, const char *name, uint64_t t_ns)
+bool net_source_leave(struct net_source *s, const char *interface, uint64_t t_ns)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (!s->list[i].left && strcmp(s->list[i].stream_name, name) == 0) {
+        if (!s->list[i].left && strcmp(s->list[i].name, interface) == 0) {
             leave_interface(s, &s->list[i], t_ns);
             return true;
         }

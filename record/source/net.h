@@ -51,8 +51,8 @@ int net_source_cut(
 /* While it records: one interface more, a stream of the tape from now on. */
 int net_source_join(struct net_source *s, const struct net_spec *spec, struct err *e);
 
-/* The stream of this name ends at `t_ns` since the start. False: there is no such one any more. */
-bool net_source_leave(struct net_source *s, const char *name, uint64_t t_ns);
+/* The stream of this interface ends at `t_ns` since the start. False: there is no such one any more. */
+bool net_source_leave(struct net_source *s, const char *interface, uint64_t t_ns);
 
 /* Whether all interfaces left. One that is removed from the host leaves by itself, which is said on standard
  * error; one that is down only has nothing to say. Either way "left_ns.NAME" is counted in the tape. */
