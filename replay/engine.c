@@ -173,7 +173,7 @@ static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, s
 static int await(struct engine *en, struct flight_io **done, uint64_t timeout_ns, struct err *e)
 {
     uint64_t began_ns = pace_now_ns(), now_ns = began_ns;
-    uint64_t poll_ns = en->o->timing == TIMING_ASAP ? 0 : pace_poll_ns(&en->pace);
+    uint64_t poll_ns = en->o->timing == TIMING_ASAP ? 0 : pace_poll_ns(&en->pace, began_ns);
     int n = 0;
     for (unsigned look = 0; n == 0 && now_ns - began_ns < poll_ns && now_ns - began_ns < timeout_ns; look++) {
         n = flight_reap(en->flight, done, FLIGHT_BATCH, 0, e);

@@ -9,6 +9,13 @@
  * kernel's own default for halt polling. */
 #define POLL_NS      50000
 #define POLL_WAIT_NS 200000
+/* What one look may take; and what only a slice of others takes. */
+#define LOOK_NS  5000
+#define OTHER_NS 500000
+/* For how long a CPU counts as shared. */
+#define SHARED_MIN_NS 5000000u
+#define SHARED_MAX_NS 640000000u
+#define AGAIN_NS      20000000u
 
 void pace_init(struct pace *p, unsigned threads)
 {
@@ -43,9 +50,26 @@ void pace_sleep_until(uint64_t until_ns)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-uint64_t pace_poll_ns(const struct pace *p)
+uint64_t pace_poll_ns(const struct pace *p, uint64_t now_ns)
 {
-    return p->may_poll && p->wait_ns < POLL_WAIT_NS ? POLL_NS : 0;
+    return p->may_poll && p->wait_ns < POLL_WAIT_NS && now_ns >= p->shared_until_ns ? POLL_NS : 0;
+}
+
+uint64_t pace_learn_look(struct pace *p, uint64_t took_ns, uint64_t now_ns)
+{
+    if (took_ns > OTHER_NS)
+        pace_shared(p, now_ns);
+    return took_ns < LOOK_NS ? took_ns : LOOK_NS;
+}
+
+/* Longer where it is so again soon after it was. */
+void pace_shared(struct pace *p, uint64_t now_ns)
+{
+    if (now_ns < p->shared_until_ns)
+        return;
+    bool again = p->shared_ns && now_ns < p->shared_until_ns + p->shared_ns + AGAIN_NS;
+    p->shared_ns = !again ? SHARED_MIN_NS : p->shared_ns < SHARED_MAX_NS ? 2 * p->shared_ns : SHARED_MAX_NS;
+    p->shared_until_ns = now_ns + p->shared_ns;
 }
 
 /* One long wait says little about the next: it counts as twice the limit. */

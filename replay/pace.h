@@ -7,6 +7,10 @@
  * part of their latency, and idle CPUs make the device itself slower. So they are looked for a while before
  * sleeping, as the kernel's halt polling does (Documentation/virt/guest-halt-polling.rst), unless they
  * usually take longer or the only CPU is needed for the work itself.
+ *
+ * Where others want the CPU, who looks is a hog like them, and loses it for a slice of the scheduler, that is
+ * milliseconds; who sleeps is woken ahead of them. So looking ends for a while, doubled each time, where it
+ * is seen that the CPU is shared.
  */
 #ifndef IOTAPE_PACE_H
 #define IOTAPE_PACE_H
@@ -17,9 +21,10 @@
 #include <time.h>
 
 struct pace {
-    uint64_t margin_ns; /* sleeps end this long before a deadline */
-    uint64_t spun_ns;   /* spent with a clock in hand */
-    uint64_t wait_ns;   /* for a completion: a moving mean */
+    uint64_t margin_ns;                  /* sleeps end this long before a deadline */
+    uint64_t spun_ns;                    /* spent with a clock in hand */
+    uint64_t wait_ns;                    /* for a completion: a moving mean */
+    uint64_t shared_until_ns, shared_ns; /* the CPU is taken to be shared until then, and for how long */
     bool may_poll;
 };
 
@@ -41,8 +46,15 @@ uint64_t pace_sleep_ns(const struct pace *p, uint64_t now_ns, uint64_t deadline_
 /* Says that a sleep that should have ended at `wanted_ns` ended at `now_ns`. */
 void pace_learn(struct pace *p, uint64_t wanted_ns, uint64_t now_ns);
 
-/* How long to look for a completion before sleeping for it; 0: sleep at once. */
-uint64_t pace_poll_ns(const struct pace *p);
+/* How long to look for a completion before sleeping for it, at `now_ns`; 0: sleep at once. */
+uint64_t pace_poll_ns(const struct pace *p, uint64_t now_ns);
+
+/* Says that a look that found nothing, and the pause after it, took so long until `now_ns`: what exceeds a
+ * look was others'. Returns what it spun. */
+uint64_t pace_learn_look(struct pace *p, uint64_t took_ns, uint64_t now_ns);
+
+/* Says that the CPU is shared with somebody who must not wait. */
+void pace_shared(struct pace *p, uint64_t now_ns);
 
 /* Between two looks, of which this is number `look` since the wait began: leaves the core to its other
  * thread, and now and then the CPU to whoever waits for it, which may be who completes the I/O. A system call

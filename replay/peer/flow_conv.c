@@ -44,8 +44,9 @@ static int push(struct flow_thread *t, struct steps *s, const struct step *step,
 
 static void count_done(struct flow *f)
 {
-    /* The other end is told in batches: it has a window of many events. */
-    if (atomic_fetch_add(&f->done, 1) % 256 == 255)
+    /* The other end is told in batches, as it has a window of many events: who tells it takes a CPU from
+     * those who talk. */
+    if (atomic_fetch_add(&f->done, 1) % EVENTS_BATCH_MAX == EVENTS_BATCH_MAX - 1)
         flow_notify(f);
 }
 

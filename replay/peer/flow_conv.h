@@ -68,6 +68,7 @@ struct conv {
     uint64_t
             reached_ns; /* when the first own step's watermark was reached; 0: not, or with the step before */
     uint64_t done_ns;   /* of the own step before, or when the connection stood */
+    uint64_t owed_ns;   /* what own steps were late by, and think times are still to be shorter by */
     uint64_t heard_ns, moved_ns; /* when the last bytes arrived; last progress of any kind */
     uint64_t connect_t_ns, previous_t_ns,
             peer_t_ns;                /* recorded: of the connect, of own and peer's events before */
@@ -128,6 +129,7 @@ struct flow_thread {
     uint32_t hot; /* the conversation of TCP that was ready last */
     cpu_set_t cpus;
     uint64_t moved_ns; /* when this thread last looked where it runs */
+    unsigned met;      /* how often in turn it was where the other end is */
     uint64_t send_ns;  /* what sending a small message takes: a moving mean */
     bool streaming;    /* the last transfer was of many bytes: a sleep gains, as more comes at once */
     uint32_t *held;    /* conversations whose next step is not allowed yet */

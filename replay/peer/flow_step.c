@@ -9,7 +9,8 @@
 #include "formats/base/units.h"
 #include "replay/peer/flow_conv.h"
 
-#define BEHIND_NS NS_PER_MS
+#define BEHIND_NS   NS_PER_MS
+#define OWED_MAX_NS NS_PER_MS
 
 void conv_set_timer(struct flow_thread *t, struct conv *c, uint64_t due_ns)
 {
@@ -74,7 +75,8 @@ static bool step_due(
     const struct flow *f = t->flow;
     bool reached = s->watermark <= c->received;
     uint64_t base_ns = not_ahead(f, c, c->reached_ns > c->done_ns ? c->reached_ns : c->done_ns);
-    *due_ns = base_ns + think_ns(t, s);
+    uint64_t think = think_ns(t, s);
+    *due_ns = base_ns + (think > c->owed_ns ? think - c->owed_ns : 0);
     if (f->o.timing == TIMING_RECORDED && is_initiator(f))
         *due_ns = atomic_load(&f->start_ns) + scaled(f, s->t_ns);
     if (c->protocol == NET_TCP || s->kind != NET_DATA)
@@ -108,11 +110,16 @@ static bool hold(struct flow_thread *t, struct conv *c)
     return true;
 }
 
-static void note_lateness(struct flow_thread *t, uint64_t due_ns)
+/* Steps of a conversation follow from each other, so that all that each was late by would add up; but it is
+ * the replay's own, and think times make up for it. */
+static void note_lateness(struct flow_thread *t, struct conv *c, const struct step *s, uint64_t due_ns)
 {
-    uint64_t late_ns = t->now_ns > due_ns ? t->now_ns - due_ns : 0;
+    uint64_t late_ns = t->now_ns > due_ns ? t->now_ns - due_ns : 0, think = think_ns(t, s);
     lateness_add(&t->counts.lateness, late_ns);
     t->counts.behind += late_ns > BEHIND_NS;
+    c->owed_ns = late_ns + (c->owed_ns > think ? c->owed_ns - think : 0);
+    if (c->owed_ns > OWED_MAX_NS)
+        c->owed_ns = OWED_MAX_NS;
 }
 
 /* Begins the first own step if its time has come. */
@@ -132,7 +139,7 @@ static bool begin(struct flow_thread *t, struct conv *c, const struct step *s)
     c->scheduled_ns = due_ns;
     c->issued_ns = t->now_ns;
     c->stepping = true;
-    note_lateness(t, due_ns);
+    note_lateness(t, c, s, due_ns);
     if (s->kind == NET_DATA) {
         c->left_bytes = s->bytes;
         exchange_request(t, c, s);

@@ -14,9 +14,12 @@
 #define EVENTS_AT_ONCE 256
 #define INBOX          UINT64_MAX /* in place of a conversation's number */
 #define FOREVER        UINT64_MAX
-#define YIELD_NS       10000u
-#define LOOK_NS        5000u
-#define GIVE_WAY_NS    1000000u
+#define LOOK_NS        2000u
+/* Who sleeps is often woken where the other end runs. */
+#define POLLS       4
+#define GIVE_WAY_NS 1000000u
+#define MET_FEW     3
+#define MET_MAX     8
 
 /* ---- what others say ---- */
 
@@ -170,27 +173,35 @@ static int wait_ns(struct flow_thread *t, struct epoll_event *list, uint64_t ns)
 }
 
 /* Who looks for packets on the CPU where they come in keeps them waiting; and where both ends are on one
- * host, that is where the other end wants to run. One end gives way, else they would meet again. */
+ * host, that is where the other end wants to run. One end gives way at once, else they would meet again; the
+ * other one first leaves the CPU to it, and goes where that did not help. */
 static void give_way(struct flow_thread *t, const struct conv *c)
 {
     cpu_set_t others = t->cpus;
     int cpu = -1;
     socklen_t len = sizeof cpu;
-    if (!is_initiator(t->flow) || t->now_ns < t->moved_ns + GIVE_WAY_NS)
+    if (t->now_ns < t->moved_ns + (GIVE_WAY_NS << (t->met < MET_MAX ? t->met : MET_MAX)))
         return;
     t->moved_ns = t->now_ns;
-    if (getsockopt(c->fd, SOL_SOCKET, SO_INCOMING_CPU, &cpu, &len) < 0 || cpu != sched_getcpu())
+    if (getsockopt(c->fd, SOL_SOCKET, SO_INCOMING_CPU, &cpu, &len) < 0 || cpu != sched_getcpu()) {
+        t->met = 0;
         return;
+    }
     CPU_CLR(cpu, &others);
-    if (CPU_COUNT(&others))
+    t->met++;
+    if (CPU_COUNT(&others) && (is_initiator(t->flow) || t->met > MET_FEW)) {
         sched_setaffinity(0, sizeof others, &others);
+        sched_setaffinity(0, sizeof t->cpus, &t->cpus); /* it may come back */
+    }
+    pace_shared(&t->pace, t->now_ns);
 }
 
 /* Looks at the sockets until the time, or until one of them has something: how many, or -1 where what there
  * was has been done already. The one that was ready last comes first: a call less for each answer. */
-static int look(struct flow_thread *t, struct epoll_event *list, uint64_t now_ns, uint64_t until_ns)
+static int look(
+        struct flow_thread *t, struct epoll_event *list, uint64_t now_ns, uint64_t until_ns, bool near)
 {
-    uint64_t before_ns = now_ns, yielded_ns = now_ns;
+    uint64_t before_ns = now_ns;
     struct conv *hot = t->open ? conv_find(t, t->hot) : NULL;
     bool found = false;
     int n = 0;
@@ -198,16 +209,15 @@ static int look(struct flow_thread *t, struct epoll_event *list, uint64_t now_ns
         hot = NULL;
     for (unsigned i = 1; n == 0 && !found && now_ns < until_ns; i++) {
         uint64_t began_ns = now_ns;
-        found = hot && tcp_look(t, hot);
-        if (!found && (!hot || t->open > 1 || i % 16 == 0))
+        bool time = !near || until_ns - now_ns > LOOK_NS; /* for more than the clock */
+        found = time && hot && tcp_look(t, hot);
+        if (time && !found && (!hot || t->open > 1 || i % 16 == 0))
             n = wait_ns(t, list, 0);
+        if (time && n == 0 && !found)
+            pace_pause(i);
         now_ns = pace_now_ns();
-        if (n == 0 && !found) /* where it took longer, others had the CPU */
-            t->pace.spun_ns += now_ns - began_ns < LOOK_NS ? now_ns - began_ns : LOOK_NS;
-        if (now_ns < yielded_ns + YIELD_NS)
-            continue;
-        sched_yield(); /* to who waits for this CPU */
-        yielded_ns = now_ns = pace_now_ns();
+        if (n == 0 && !found)
+            t->pace.spun_ns += pace_learn_look(&t->pace, now_ns - began_ns, now_ns);
     }
     if (found) {
         pace_learn_wait(&t->pace, now_ns - before_ns);
@@ -236,9 +246,9 @@ static int wait_ready(struct flow_thread *t, struct epoll_event *list)
     uint64_t due_ns = first ? first->due_ns : FOREVER, before_ns = pace_now_ns();
     if (due_ns <= before_ns)
         return wait_ns(t, list, 0);
-    uint64_t poll_ns = t->open && !t->streaming ? pace_poll_ns(&t->pace) : 0;
+    uint64_t poll_ns = t->open && !t->streaming ? POLLS * pace_poll_ns(&t->pace, before_ns) : 0;
     bool near = first && pace_sleep_ns(&t->pace, before_ns, due_ns) <= poll_ns;
-    int n = near || poll_ns ? look(t, list, before_ns, near ? due_ns : before_ns + poll_ns) : 0;
+    int n = near || poll_ns ? look(t, list, before_ns, near ? due_ns : before_ns + poll_ns, near) : 0;
     if (n == 0 && !near)
         n = doze(t, list, due_ns);
     if (n > 0)
