@@ -102,18 +102,30 @@ static void add_place(struct plot_stream *stream, const struct sample *s, size_t
     count_cell(&stream->heat[(size_t)fmin(part * PLOT_PLACES, PLOT_PLACES - 1)][time]);
 }
 
+/* PLOT_OPS for what has no curve. */
+static enum plot_op curve_of(uint8_t op)
+{
+    return op <= BLOCK_FLUSH       ? (enum plot_op)op
+           : op == SAMPLE_CONNECT  ? PLOT_CONNECT
+           : op == SAMPLE_EXCHANGE ? PLOT_EXCHANGE
+                                   : PLOT_OPS;
+}
+
 void bins_add(struct bins *b, const struct sample *s)
 {
     uint64_t end_ns = s->issued_ns + s->latency_ns;
     uint64_t time = end_ns / b->data->time_ns, heat_time = end_ns / b->data->heat_time_ns;
     time = time < PLOT_TIMES ? time : PLOT_TIMES - 1;
     heat_time = heat_time < PLOT_HEAT_TIMES ? heat_time : PLOT_HEAT_TIMES - 1;
-    if (s->op < PLOT_OPS) {
-        b->counts[s->op]++;
-        b->latencies[s->op][bucket_of(s->time_ns)]++;
+    enum plot_op curve = curve_of(s->op);
+    if (curve < PLOT_OPS) {
+        b->counts[curve]++;
+        b->latencies[curve][bucket_of(s->time_ns)]++;
     }
+    if (curve == PLOT_CONNECT)
+        return;
     b->done[time]++;
-    b->bytes[time] += s->op <= BLOCK_WRITE ? s->len_bytes : 0;
+    b->bytes[time] += s->op <= BLOCK_WRITE || s->op == SAMPLE_EXCHANGE ? s->len_bytes : 0;
     b->latency_sum_ns[time] += (double)s->time_ns;
     count_cell(&b->side->heat[latency_row((double)s->time_ns)][heat_time]);
     if (b->places && s->op != BLOCK_FLUSH) {
@@ -126,6 +138,12 @@ void bins_add(struct bins *b, const struct sample *s)
 }
 
 /* ---- what follows ---- */
+
+const char *plot_op_name(enum plot_op op)
+{
+    static const char *const names[PLOT_OPS] = {"read", "write", "flush", "connect", "exchange"};
+    return names[op];
+}
 
 double plot_curve_fraction(size_t point)
 {

@@ -62,6 +62,7 @@ struct scan {
     struct extent *extents; /* TAPE_STREAMS_MAX */
     const struct source *first_source;
     uint32_t first_repetition; /* 0: none yet */
+    bool any;                  /* sample was seen */
     uint64_t last_end_ns;
 };
 
@@ -69,9 +70,10 @@ static void scan_sample(void *context, const struct sample *s)
 {
     struct scan *scan = context;
     uint64_t end_ns = s->issued_ns + s->latency_ns;
+    scan->any = true;
     if (end_ns > scan->last_end_ns)
         scan->last_end_ns = end_ns;
-    if (s->stream >= TAPE_STREAMS_MAX || s->op == BLOCK_FLUSH)
+    if (s->op >= BLOCK_OPS || s->stream >= TAPE_STREAMS_MAX || s->op == BLOCK_FLUSH)
         return;
     struct extent *x = &scan->extents[s->stream];
     uint64_t end = s->offset_bytes + s->len_bytes;
@@ -83,19 +85,31 @@ static void scan_sample(void *context, const struct sample *s)
     x->records++;
 }
 
+static uint64_t elapsed_of(const struct plot_data *d, const struct run_repetition *r)
+{
+    return d->exchanges ? r->net_elapsed_ns : r->elapsed_ns;
+}
+
 static int scan_repetition(
         void *context, const struct source *s, const struct run_repetition *r, struct err *e)
 {
     struct scan *scan = context;
+    struct plot_data *d = scan->data;
     if (!scan->first_repetition) {
         scan->first_source = s;
         scan->first_repetition = (uint32_t)r->repetition;
-        int rc = samples_each(s, scan->first_repetition, scan->data->timing, scan_sample, scan, e);
+        int rc = samples_each(s, scan->first_repetition, d->timing, false, scan_sample, scan, e);
         if (rc < 0)
             return rc;
     }
-    if (r->elapsed_ns > scan->data->end_ns)
-        scan->data->end_ns = r->elapsed_ns;
+    if (!scan->any) {
+        int rc = samples_each(s, (uint32_t)r->repetition, d->timing, true, scan_sample, scan, e);
+        if (rc < 0)
+            return rc;
+        d->exchanges = scan->any;
+    }
+    if (elapsed_of(d, r) > d->end_ns)
+        d->end_ns = elapsed_of(d, r);
     return 0;
 }
 
@@ -206,8 +220,9 @@ static int fill_repetition(
         return err_sys(e, ENOMEM, "cannot plot");
     side->count++;
     side->is_tape &= s->kind != TAPE_KIND_RUN;
-    bins_begin(fill->bins, fill->data, side, r->elapsed_ns, places);
-    int rc = samples_each(s, (uint32_t)r->repetition, fill->data->timing, fill_sample, fill->bins, e);
+    bins_begin(fill->bins, fill->data, side, elapsed_of(fill->data, r), places);
+    int rc = samples_each(s, (uint32_t)r->repetition, fill->data->timing, fill->data->exchanges, fill_sample,
+            fill->bins, e);
     bins_end(fill->bins, more[side->count - 1]);
     return rc;
 }

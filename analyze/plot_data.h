@@ -13,7 +13,10 @@
 #include "analyze/systems.h"
 #include "formats/base/err.h"
 
-#define PLOT_OPS (BLOCK_FLUSH + 1) /* operations with curves: reads, writes, flushes */
+/* What has curves: three operations of disks; of conversations, connects and exchanges (run.h). */
+enum plot_op { PLOT_READ, PLOT_WRITE, PLOT_FLUSH, PLOT_CONNECT, PLOT_EXCHANGE, PLOT_OPS };
+/* "read", ..., "exchange". */
+const char *plot_op_name(enum plot_op op);
 
 /* Percentile curves: at nines i / PLOT_CURVE_STEPS, so up to 99.9999 %. From a histogram whose buckets are
  * 2^-10 of their value wide: a point is the nearest-rank percentile within 0.05 %, less than a third of a
@@ -71,6 +74,7 @@ struct plot_stream {
 
 struct plot_data {
     enum timing timing;
+    bool exchanges; /* of conversations are drawn, for the first run has no I/O of disks */
     struct plot_side *sides;
     size_t count;
     uint64_t time_ns, heat_time_ns; /* width of bins */
@@ -78,6 +82,12 @@ struct plot_data {
     struct plot_stream streams[PLOT_STREAMS];
     size_t stream_count, stream_total;
 };
+
+/* What is counted: "I/Os" or "exchanges". Connects have latencies only. */
+static inline const char *plot_things(const struct plot_data *d)
+{
+    return d->exchanges ? "exchanges" : "I/Os";
+}
 
 /* What the sides are: tapes and runs of one workload, each of a system. */
 struct plot_sources {

@@ -28,7 +28,7 @@ static int put_curves(struct out *o, const struct plot_side *side, size_t i, str
             int rc = csv_text_write_safe(o, side->name, e);
             if (rc < 0)
                 return rc;
-            out_printf(o, ",%zu,%s,%.6f", i + 1, block_op_name(op), 100 * plot_curve_fraction(k));
+            out_printf(o, ",%zu,%s,%.6f", i + 1, plot_op_name(op), 100 * plot_curve_fraction(k));
             put_number(o, r->curve_ns[op][k]);
             out_text(o, "\n");
         }

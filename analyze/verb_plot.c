@@ -52,6 +52,9 @@ static const char *const sections[] = {"Kinds",
         "timing is "
         "'recorded', times are response times. Curves end where too few I/Os lie behind them.\n"
         "\n"
+        "Of a run of conversations (--peer) without I/O of disks, exchanges are drawn instead, each from a "
+        "send to the end of its answer; and the latency of connects.\n"
+        "\n"
         "Percentiles come from a histogram whose buckets are 1/1024 of their value wide, all others are "
         "exact. Depths "
         "are means over slices of a millionth of the repetition.",

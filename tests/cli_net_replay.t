@@ -18,6 +18,8 @@ check "requests and answers" 3 3000 30000 "$tmp/t.run"
 is "$(net_field "$tmp/t.run" net_messages) $(net_field "$tmp/t.run" net_errors)" "60 0" "every send is done, none failed"
 is "$(net_exchanges "$tmp/t.run" 1 | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd' ')" "6 0 0 60 100 1000" \
     "an exchange is a send and its answer; each connect is there, too"
+run "$analyze" plot latency "$tmp/t.run" -o "$tmp/t.svg"
+like "$status$(grep -o '<desc.*' "$tmp/t.svg")" "^0.*Exchanges: t median [0-9]" "and is drawn"
 for timing in recorded asap; do
     play --timing $timing
     check "--timing $timing" 3 3000 30000 "$tmp/t.run"

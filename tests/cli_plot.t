@@ -43,6 +43,15 @@ for kind in latency timeline heatmap depth; do
     like "$status $($check s.svg)" "^0 ok: " "$kind: a recording beside a run"
 done
 is "$(grep -c '<svg ' s.svg) $(grep -o '<text' s.svg | wc -l)" "1 $($check s.svg | tr -dc 0-9)" "text is text"
+# Of conversations: 900 exchanges of 1,000 in 0.2 s, 1,000 bytes each: 4,500 a second and 4.5 MB/s; the rest are connects.
+for i in 1 2; do $make run n$i.run records=0 exchanges=1000 latency_us=$((i * 200)) || exit 1; done
+for kind in $kinds; do
+    [ $kind = overhead ] || run $analyze plot $kind n1.run n2.run -o $kind.svg
+    [ $kind = overhead ] || like "$status $($check $kind.svg)" "^0 ok: " "$kind: of conversations"
+done
+like "$(tr -d '\n' <latency.svg)" ">Connects: latency<.*>Exchanges: latency<" "connects and exchanges are told apart"
+is "$(grep -c 'Reads: latency\|I/O' latency.svg timeline.svg depth.svg heatmap.svg | cut -d: -f2 | paste -sd' ')" "0 0 0 0" "and nothing is said of I/Os"
+like "$(cat timeline.svg)" "n1 4.5k exchanges and 4.5 MB a second" "their rates"
 run $analyze plot overhead --base b a.run b.run -o s.svg
 like "$(cat s.svg)" ">a against b<" "the base is chosen"
 

@@ -11,10 +11,11 @@
  *
  * Keys: records (1000), latency_us (100), noise_us (0: what is added at random, at most), step (1), reps (5),
  * label, target, stream, streams (1: how many disks the records go round, NAME, NAME1, ...), issuer, lost,
- * working_set; seed or from_tape=PATH (the identity of a run); warmup, cut, errors = N (the first N
- * repetitions are so; three I/Os fail); unknown = N (the last N records of a tape have no latency);
- * unfinished=1; set.FIELD=N of each repetition's summary; option.KEY, host.KEY, target.KEY, device.KEY of all
- * streams.
+ * working_set; exchanges=N (0: of a run's conversations, as many in each repetition, at 200 us * i, each
+ * tenth a connect, else 100 bytes sent and 900 received; they take as long as I/Os do); seed or
+ * from_tape=PATH (the identity of a run); warmup, cut, errors = N (the first N repetitions are so; three I/Os
+ * fail); unknown = N (the last N records of a tape have no latency); unfinished=1; set.FIELD=N of each
+ * repetition's summary; option.KEY, host.KEY, target.KEY, device.KEY of all streams.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,32 @@ static void make_tape(const char *path)
     tape_info_release(&info);
 }
 
+static void make_exchanges(struct run_writer *w, struct run_repetition *sum)
+{
+    struct err e = {0};
+    static uint64_t event[RUN_CHUNK_RECORDS], issued[RUN_CHUNK_RECORDS], latency[RUN_CHUNK_RECORDS],
+            sent[RUN_CHUNK_RECORDS], received[RUN_CHUNK_RECORDS];
+    static uint32_t conversation[RUN_CHUNK_RECORDS];
+    static uint16_t error[RUN_CHUNK_RECORDS];
+    static uint8_t kind[RUN_CHUNK_RECORDS];
+    struct run_exchanges c = {(uint32_t)sum->repetition, (uint32_t)number("exchanges", 0), event, issued,
+            issued, latency, sent, received, conversation, error, kind};
+    if (c.count > RUN_CHUNK_RECORDS)
+        exit(2);
+    for (uint32_t i = 0; i < c.count; i++) {
+        event[i] = i;
+        issued[i] = 200000 * (uint64_t)i;
+        latency[i] = latency_ns(i, sum->repetition);
+        kind[i] = i % 10 == 9 ? RUN_CONNECT : RUN_EXCHANGE;
+        sent[i] = kind[i] == RUN_CONNECT ? 0 : 100;
+        received[i] = 9 * sent[i];
+        if (issued[i] + latency[i] > sum->net_elapsed_ns)
+            sum->net_elapsed_ns = issued[i] + latency[i];
+    }
+    if (c.count)
+        need(run_writer_add_exchanges(w, &c, &e), &e);
+}
+
 static void make_repetition(struct run_writer *w, uint32_t r, uint64_t records, bool recorded)
 {
     struct err e = {0};
@@ -171,6 +198,7 @@ static void make_repetition(struct run_writer *w, uint32_t r, uint64_t records, 
             c.count = 0;
         }
     }
+    make_exchanges(w, &sum);
     sum.records = records;
     sum.errors = failed;
     sum.zero_latency_ns = records ? 200000 * (records - 1) : 0;

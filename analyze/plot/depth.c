@@ -130,7 +130,9 @@ static void draw_shares(struct canvas *c, struct view *v, struct box box)
     struct panel p = {.box = box,
             .x = {SCALE_LOG, UNIT_COUNT, SHARE_FROM, fmax(v->deepest, LEAST_DEPTHS), box.left, box.right},
             .y = {SCALE_LINEAR, UNIT_PERCENT, 0, 1, box.bottom, box.top}};
-    panel_draw(c, &p, "Share of the time", "with at least so many I/Os in flight");
+    panel_draw(c, &p, "Share of the time",
+            v->sides.data->exchanges ? "with at least so many exchanges in flight"
+                                     : "with at least so many I/Os in flight");
     series_view_draw(c, &p, &v->sides, SHARES);
     for (size_t i = 0; i < v->sides.data->count; i++)
         if (!name_step(c, &p, series_view_at(&v->sides, SHARES, i), &v->sides.names[i]))
@@ -146,9 +148,8 @@ static char *description(const struct view *v)
     FILE *f = sides ? open_memstream(&text, &len) : NULL;
     if (!f)
         return NULL;
-    fprintf(f,
-            "I/Os in flight over time, and the share of the time with at least so many, of %s. On average:",
-            sides);
+    fprintf(f, "%s in flight over time, and the share of the time with at least so many, of %s. On average:",
+            v->sides.data->exchanges ? "Exchanges" : "I/Os", sides);
     for (size_t i = 0; i < v->sides.data->count && i < 8; i++) {
         char mean[TICK_TEXT_BYTES];
         axis_format(UNIT_COUNT, series_mean(series_view_at(&v->sides, OVER_TIME, i)), mean);
@@ -168,8 +169,8 @@ static int draw(
     double top, height = fmax(PANEL_HEIGHT, (double)in->data->count * NAME_HEIGHT);
     if (view_make(&v) < 0)
         return err_sys(e, ENOMEM, "cannot draw");
-    int rc = sheet_open(p, request, "I/Os in flight", series_explain(in->data),
-            PANELS * (SHEET_HEADING + height + SHEET_TICKS), &top, e);
+    int rc = sheet_open(p, request, in->data->exchanges ? "Exchanges in flight" : "I/Os in flight",
+            series_explain(in->data), PANELS * (SHEET_HEADING + height + SHEET_TICKS), &top, e);
     if (rc < 0)
         return rc;
     double right = request->width - names_fit(p->canvas, v.sides.names, in->data->count);
@@ -185,5 +186,5 @@ static int draw(
 }
 
 const struct plot_ops plot_depth = {.name = "depth",
-        .help = "how many I/Os were in flight, over time and as a share of it",
+        .help = "how many I/Os or exchanges were in flight, over time and as a share of it",
         .draw = draw};

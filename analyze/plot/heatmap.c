@@ -108,10 +108,11 @@ static char *description(const struct view *v)
     axis_format(UNIT_DURATION, row_ns(v->first_row), low);
     axis_format(UNIT_DURATION, row_ns(v->first_row + v->rows), high);
     int n = sides ? asprintf(&text,
-                            "Density of latencies over time, of %s: between %s and %s. Density of places "
-                            "over "
-                            "time, of the first. Up to %u I/Os in a cell.",
-                            sides, low, high, v->most)
+                            "Density of latencies over time, of %s: between %s and %s.%s Up to %u %s in a "
+                            "cell.",
+                            sides, low, high,
+                            v->data->exchanges ? "" : " Density of places over time, of the first.", v->most,
+                            plot_things(v->data))
                   : -1;
     return n < 0 ? NULL : text;
 }
@@ -138,8 +139,15 @@ static void draw_panels(struct canvas *c, const struct view *v, double top)
         top += PLACE_HEIGHT;
     }
     top += SHEET_TICKS;
-    density_ramp(
-            c, (struct box){SHEET_LEFT, top, right, top + DENSITY_RAMP_HEIGHT}, v->most, "I/Os in a cell");
+    density_ramp(c, (struct box){SHEET_LEFT, top, right, top + DENSITY_RAMP_HEIGHT}, v->most,
+            d->exchanges ? "exchanges in a cell" : "I/Os in a cell");
+}
+
+static const char *title_of(const struct plot_data *d)
+{
+    if (d->timing == TIMING_RECORDED)
+        return d->exchanges ? "Response times over time" : "Response times and places over time";
+    return d->exchanges ? "Latencies over time" : "Latencies and places over time";
 }
 
 static int draw(
@@ -150,14 +158,11 @@ static int draw(
     double top;
     view_make(&v);
     if (!v.rows)
-        return err_set(e, ENODATA, "there are no I/Os with a known latency");
+        return err_set(e, ENODATA, "there are no %s with a known latency", plot_things(in->data));
     axis_format(UNIT_DURATION, (double)in->data->heat_time_ns, width);
     snprintf(subtitle, sizeof subtitle, "A cell is %s wide; all repetitions of a side together.%s", width,
             in->data->stream_total > in->data->stream_count ? " Places: of the busiest disks." : "");
-    int rc = sheet_open(p, request,
-            v.data->timing == TIMING_RECORDED ? "Response times and places over time"
-                                              : "Latencies and places over time",
-            subtitle, body_height(in->data), &top, e);
+    int rc = sheet_open(p, request, title_of(v.data), subtitle, body_height(in->data), &top, e);
     if (rc < 0)
         return rc;
     draw_panels(p->canvas, &v, top);

@@ -19,6 +19,8 @@ static const double *curve(const struct plot_repetition *r, int op)
     return r->curve_ns[op];
 }
 
+static const char *const ops[PLOT_OPS] = {"Reads", "Writes", "Flushes", "Connects", "Exchanges"};
+
 struct view {
     struct series_view sides; /* a panel for each operation */
     bool shown[PLOT_OPS];
@@ -62,7 +64,6 @@ static double panel_height(const struct view *v)
 /* "Reads: latency", "Writes: response time". */
 static void title_of(const struct view *v, int op, char title[64])
 {
-    static const char *const ops[PLOT_OPS] = {"Reads", "Writes", "Flushes"};
     snprintf(title, 64, "%s: %s", ops[op],
             v->sides.data->timing == TIMING_RECORDED ? "response time" : "latency");
 }
@@ -70,13 +71,14 @@ static void title_of(const struct view *v, int op, char title[64])
 static void draw_panel(struct canvas *c, struct view *v, int op, struct box box, bool last)
 {
     double low, high;
-    char title[64];
+    char title[64], share[64];
     series_view_range(&v->sides, (size_t)op, &low, &high);
     struct panel p = {.box = box,
             .x = axis_cover(SCALE_NINES, UNIT_PERCENT, 0, v->last, box.left, box.right),
             .y = axis_cover(SCALE_LOG, UNIT_DURATION, low, high, box.bottom, box.top)};
     title_of(v, op, title);
-    panel_draw(c, &p, title, last ? "share of I/Os that took no longer" : NULL);
+    snprintf(share, sizeof share, "share of %s that took no longer", plot_things(v->sides.data));
+    panel_draw(c, &p, title, last ? share : NULL);
     series_view_draw(c, &p, &v->sides, (size_t)op);
     names_draw(c, v->sides.names, v->sides.data->count, box.right, box.top, box.bottom);
 }
@@ -84,7 +86,6 @@ static void draw_panel(struct canvas *c, struct view *v, int op, struct box box,
 /* Medians of p50 and p99, in words. */
 static void describe(FILE *f, const struct view *v)
 {
-    static const char *const ops[PLOT_OPS] = {"Reads", "Writes", "Flushes"};
     for (int op = 0; op < PLOT_OPS; op++) {
         if (!v->shown[op])
             continue;
@@ -126,7 +127,8 @@ static int draw(
     if (view_make(&v) < 0)
         return err_sys(e, ENOMEM, "cannot draw");
     if (!v.panels)
-        return err_set(e, ENODATA, "there are too few I/Os with a known latency for a percentile curve");
+        return err_set(e, ENODATA, "there are too few %s with a known latency for a percentile curve",
+                plot_things(in->data));
     snprintf(subtitle, sizeof subtitle, "Each step to the right is one more nine. %s",
             series_explain(in->data));
     double height = panel_height(&v);
@@ -152,5 +154,6 @@ static int draw(
     return 0;
 }
 
-const struct plot_ops plot_latency = {
-        .name = "latency", .help = "how long I/Os took, by percentile, with the tail in view", .draw = draw};
+const struct plot_ops plot_latency = {.name = "latency",
+        .help = "how long I/Os or exchanges took, by percentile, with the tail in view",
+        .draw = draw};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * I/Os a second, MB a second and mean latency over time, by time of completion.
+ * I/Os or exchanges a second, MB a second and mean latency over time, by time of completion.
  */
 #include <errno.h>
 #include <math.h>
@@ -44,8 +44,8 @@ static void draw_panel(struct canvas *c, const struct series_view *v, int panel,
 {
     double low, high;
     series_view_range(v, (size_t)panel, &low, &high);
-    const char *const titles[PANELS] = {"I/Os a second", "MB a second",
-            v->data->timing == TIMING_RECORDED ? "Mean response time" : "Mean latency"};
+    const char *const titles[PANELS] = {v->data->exchanges ? "Exchanges a second" : "I/Os a second",
+            "MB a second", v->data->timing == TIMING_RECORDED ? "Mean response time" : "Mean latency"};
     struct panel p = {.box = box,
             .x = {SCALE_LINEAR, UNIT_DURATION, 0, (double)v->data->end_ns, box.left, box.right},
             .y = y_axis(panel, low, high, box)};
@@ -62,12 +62,14 @@ static char *description(const struct series_view *v)
     FILE *f = sides ? open_memstream(&text, &len) : NULL;
     if (!f)
         return NULL;
-    fprintf(f, "I/Os a second, MB a second and mean latency over time, of %s. On average over time:", sides);
+    fprintf(f, "%s a second, MB a second and mean latency over time, of %s. On average over time:",
+            v->data->exchanges ? "Exchanges" : "I/Os", sides);
     for (size_t i = 0; i < v->data->count && i < 8; i++) {
         char iops[TICK_TEXT_BYTES], mb[TICK_TEXT_BYTES];
         axis_format(UNIT_COUNT, series_mean(series_view_at(v, 0, i)), iops);
         axis_format(UNIT_COUNT, series_mean(series_view_at(v, 1, i)), mb);
-        fprintf(f, "%s %s %s I/Os and %s MB a second", i ? ";" : "", v->data->sides[i].name, iops, mb);
+        fprintf(f, "%s %s %s %s and %s MB a second", i ? ";" : "", v->data->sides[i].name, iops,
+                plot_things(v->data), mb);
     }
     fprintf(f, ".");
     if (fclose(f) == 0)
@@ -104,5 +106,6 @@ static int draw(
     return 0;
 }
 
-const struct plot_ops plot_timeline = {
-        .name = "timeline", .help = "I/Os a second, MB a second and mean latency over time", .draw = draw};
+const struct plot_ops plot_timeline = {.name = "timeline",
+        .help = "I/Os or exchanges a second, MB a second and mean latency over time",
+        .draw = draw};
