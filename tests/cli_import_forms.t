@@ -89,6 +89,10 @@ mkdir "$tmp/parts"; tar -C "$tmp/parts" -xf "$tmp/clean.tape"
 is "$(grep -raolE 'joe|iqn|mysqld|/srv' "$tmp/parts" | wc -l)" 0 "and nothing of them is in the file"
 mkdir "$tmp/parts2"; tar -C "$tmp/parts2" -xf "$tmp/joe.tape"
 ok "$([ "$(grep -raolE 'joe|iqn|mysqld|/srv' "$tmp/parts2" | wc -l)" -gt 0 ]; echo $?)" "the search finds them in the one before"
+run "$record" -o "$tmp/one.tape" --import "$tmp/joe.tape" --scrub --only iqn.2010-08.example:disk
+is "$status $(csv "$tmp/one.tape" 2>/dev/null | sed 1d)" "0 5,disk-2,process-2,write,,4096,512,2000,0" "--only means the name that it had"
+run "$record" -o "$tmp/none.tape" --import "$tmp/joe.tape" --scrub --only disk-2
+is "$status" 1 "and not the one that it gets"
 
 # ---- help ----
 help=$("$record" --help)

@@ -127,13 +127,19 @@ static bool is_wanted(const struct import_out *o, const char *name)
 
 int import_out_stream(struct import_out *o, const struct tape_stream *s, uint32_t *id, struct err *e)
 {
+    return import_out_stream_of(o, s->name, s, id, e);
+}
+
+int import_out_stream_of(
+        struct import_out *o, const char *name, const struct tape_stream *s, uint32_t *id, struct err *e)
+{
     struct out_stream *list = grown(o->streams, o->stream_count, &o->stream_cap, sizeof *list, e);
 
     if (!list)
         return -ENOMEM;
     o->streams = list;
     struct out_stream *n = &list[o->stream_count];
-    *n = (struct out_stream){.id = UNUSED, .wanted = is_wanted(o, s->name)};
+    *n = (struct out_stream){.id = UNUSED, .wanted = is_wanted(o, name)};
     int rc = n->wanted ? tape_stream_copy(&n->copy, s, e) : 0;
     if (rc == 0)
         *id = (uint32_t)o->stream_count++;

@@ -35,6 +35,9 @@ struct tape_info *import_out_info(struct import_out *o);
 /* As tape_writer_stream, tape_writer_issuer; what is given is copied. More than TAPE_STREAMS_MAX streams are
  * an error only where records of them come. */
 int import_out_stream(struct import_out *o, const struct tape_stream *s, uint32_t *id, struct err *e);
+/* The same of a stream that the trace calls `name`, which is what --only means, and the tape s->name. */
+int import_out_stream_of(
+        struct import_out *o, const char *name, const struct tape_stream *s, uint32_t *id, struct err *e);
 int import_out_issuer(struct import_out *o, const char *name, uint32_t *id, struct err *e);
 
 /* As tape_writer_add and tape_writer_late, with times of the trace. What lies outside the part is dropped. */

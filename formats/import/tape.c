@@ -75,11 +75,12 @@ static int copy_stream(const struct copy *c, uint32_t i, struct err *e)
 {
     struct tape_stream CLEANUP(tape_stream_release) s = {0};
     uint32_t id;
-    int rc = tape_stream_copy(&s, tape_reader_stream(c->r, i), e);
+    const struct tape_stream *from = tape_reader_stream(c->r, i);
+    int rc = tape_stream_copy(&s, from, e);
 
     if (rc == 0 && c->opts->scrub)
         rc = scrub_stream(&s, i + 1, e);
-    return rc ? rc : import_out_stream(c->out, &s, &id, e);
+    return rc ? rc : import_out_stream_of(c->out, from->name, &s, &id, e);
 }
 
 static int copy_issuer(const struct copy *c, uint32_t i, struct err *e)
