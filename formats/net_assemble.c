@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/units.h"
 #include "formats/net_talk.h"
@@ -62,14 +63,58 @@ static int sweep(struct net_assembler *a, struct err *e)
     return 0;
 }
 
+/* Takes one that waited, at the time that it is now. */
+static int take_early(struct net_assembler *a, unsigned i, struct err *e)
+{
+    struct net_packet p = a->early[i].packet;
+    enum net_side side;
+    struct net_flow *f = net_flows_find(&a->flows, &p, &side);
+    if (f) /* how long it took is not known */
+        f->sides[side].probe_to = 0;
+    a->early_count--;
+    memmove(&a->early[i], &a->early[i + 1], (a->early_count - i) * sizeof a->early[0]);
+    return net_tcp_take(a, &p, e);
+}
+
+/* What waited as long as it may. */
+static int end_early(struct net_assembler *a, uint64_t now_ns, struct err *e)
+{
+    int r = 0;
+    while (!r && a->early_count && now_ns - a->early[0].packet.t_ns > NET_EARLY_NS)
+        r = take_early(a, 0, e);
+    return r;
+}
+
 int net_assembler_advance(struct net_assembler *a, uint64_t now_ns, struct err *e)
 {
     uint64_t hold_ns = NET_SEND_SPAN_NS + a->options.pause_ns;
     if (now_ns < a->now_ns)
         return 0;
+    int r = end_early(a, now_ns, e);
     a->now_ns = now_ns;
-    int r = now_ns - a->swept_ns >= NS_PER_S ? sweep(a, e) : 0;
+    if (r == 0 && now_ns - a->swept_ns >= NS_PER_S)
+        r = sweep(a, e);
     return r < 0 ? r : net_queue_flush(&a->queue, now_ns > hold_ns ? now_ns - hold_ns : 0, a->w, e);
+}
+
+static int take_tcp(struct net_assembler *a, const struct net_packet *p, struct err *e)
+{
+    enum net_side side;
+    const struct net_flow *f = net_flows_find(&a->flows, p, &side);
+    unsigned i = 0;
+    while (f && i < a->early_count && a->early[i].conversation != f->number)
+        i++;
+    if (f && i == a->early_count && i < NET_EARLY && net_tcp_is_early(f, side, p)) {
+        a->early[a->early_count++] = (struct net_early){*p, f->number, side};
+        return 0;
+    }
+    if (!f || i == a->early_count)
+        return net_tcp_take(a, p, e);
+    bool fills = a->early[i].side != side;
+    int r = fills ? net_tcp_take(a, p, e) : take_early(a, i, e);
+    if (r < 0)
+        return r;
+    return fills ? take_early(a, i, e) : net_tcp_take(a, p, e);
 }
 
 int net_assembler_take(struct net_assembler *a, const struct net_packet *p, struct err *e)
@@ -80,7 +125,7 @@ int net_assembler_take(struct net_assembler *a, const struct net_packet *p, stru
     a->packets++;
     if (r < 0)
         return r;
-    return p->udp ? net_udp_take(a, p, e) : net_tcp_take(a, p, e);
+    return p->udp ? net_udp_take(a, p, e) : take_tcp(a, p, e);
 }
 
 static void write_counts(struct net_assembler *a)
@@ -106,6 +151,8 @@ static void write_counts(struct net_assembler *a)
 int net_assembler_finish(struct net_assembler *a, uint64_t end_ns, struct err *e)
 {
     int r = net_assembler_advance(a, end_ns, e);
+    while (!r && a->early_count)
+        r = take_early(a, 0, e);
     for (struct net_flow *f; !r && (f = net_flows_oldest(&a->flows));)
         r = retire(a, f, 0, e);
     if (!r)

@@ -41,6 +41,12 @@
     X(left_out)                                                                                              \
     X(forgotten)
 
+/* Stamps that are taken on several CPUs can be in another order than the packets were: an answer is before
+ * what it answers, and nothing would be left of the request but that it was acknowledged. So a packet that
+ * acknowledges what was not seen yet waits this long for it, in few flows at once. */
+#define NET_EARLY_NS UINT64_C(20000)
+#define NET_EARLY    32
+
 struct net_assembler {
     struct net_assembler_options options;
     struct tape_writer *w;
@@ -49,6 +55,12 @@ struct net_assembler {
     struct net_queue queue;
     uint32_t conversations;
     uint64_t now_ns, swept_ns, packets;
+    struct net_early { /* in order of time; of each flow at most one */
+        struct net_packet packet;
+        uint32_t conversation;
+        enum net_side side;
+    } early[NET_EARLY];
+    unsigned early_count;
     uint64_t skipped[NET_VERDICTS];
     struct {
 #define COUNT_FIELD(name) uint64_t name;
@@ -79,6 +91,9 @@ int net_talk_datagram(
 /* accept, half_close, close, reset, cut. */
 int net_talk_event(struct net_assembler *a, struct net_flow *f, enum net_side side, enum net_kind kind,
         unsigned flags, struct err *e);
+
+/* True for a packet of TCP by a side of `f` that acknowledges bytes which were not seen. */
+bool net_tcp_is_early(const struct net_flow *f, enum net_side side, const struct net_packet *p);
 
 /* The packets of a kind. */
 int net_tcp_take(struct net_assembler *a, const struct net_packet *p, struct err *e);

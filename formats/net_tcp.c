@@ -257,6 +257,14 @@ static int take(struct tcp *t, struct err *e)
     return r;
 }
 
+bool net_tcp_is_early(const struct net_flow *f, enum net_side side, const struct net_packet *p)
+{
+    if (f->ended || !(p->flags & NET_ACK) || p->flags & (NET_SYN | NET_RST))
+        return false;
+    const struct net_seq *peer = &f->sides[1 - side].seq;
+    return peer->known && !far(peer, p->ack) && net_seq_unwrap(peer, p->ack) > peer->top + peer->fin;
+}
+
 int net_tcp_take(struct net_assembler *a, const struct net_packet *p, struct err *e)
 {
     struct tcp t = {.a = a, .p = p};

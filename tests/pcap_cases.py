@@ -470,8 +470,26 @@ def unsorted(folder):
     case.write()
 
 
+def early(folder):
+    case = Case(folder, "early")  # stamps of two CPUs: an answer 1 us before its request, whose place it takes
+    c, s = C, S
+    handshake(case)
+    case.at(999, tcp(s, c, 5001, 1065, ACK, 3000))
+    case.at(1000, tcp(c, s, 1001, 5001, ACK | PSH, 64))
+    case.want(1000, 1, I, "data", 64, 0, 700)
+    case.want(1000, 1, R, "data", 3000, 64, 0)
+    case.at(1100, tcp(c, s, 1065, 8001, ACK))
+    case.at(3000, tcp(c, s, 1065, 8001, FIN | ACK))
+    case.want(3000, 1, I, "half_close", 0, 3000, 1900)  # 1000 + 100
+    case.at(3200, tcp(s, c, 8001, 1066, FIN | ACK))
+    case.want(3200, 1, R, "close", 0, 65, 0)
+    case.at(3300, tcp(c, s, 1066, 8002, ACK))
+    case.counts["packets"] = 9
+    case.write()
+
+
 def main():
-    for make in links, forms, sizes, losses, quiet, ends, clients, datagrams, unsorted:
+    for make in links, forms, sizes, losses, quiet, ends, clients, datagrams, unsorted, early:
         make(sys.argv[1])
 
 
