@@ -5,21 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/random.h"
-
-#define BUCKETS_FIRST 64
-
-/* A conversation of the part that is open. */
-struct talk {
-    struct talk *next;
-    struct net_conversation of;
-    uint64_t connect_event;
-    uint32_t source, number; /* in the tape, in the part */
-    bool carried;            /* it was open at from_ns */
-    bool left;               /* it has ended for its client */
-    bool fin[NET_SIDES], spoke[NET_SIDES];
-    uint64_t before[NET_SIDES]; /* of a carried one: bytes (of UDP: datagrams) until from_ns */
-};
+#include "formats/net_part_talks.h"
 
 /* A client: what has ended for it, in the part and otherwise. */
 struct client {
@@ -33,8 +19,7 @@ struct net_part {
     struct tape_reader *tape;
     const struct net_chunk *chunk; /* NULL: the tape has no more */
     uint32_t at;                   /* in the chunk */
-    struct talk **bucket;
-    size_t buckets, open;
+    struct talks talks;
     struct client *clients;
     size_t client_count;
     struct talk **listed; /* in order of numbers: what is opened first, or cut last */
@@ -44,66 +29,6 @@ struct net_part {
     unsigned fins_of; /* sides of listed[listed_at - 1] whose end is still to be said again */
     bool carrying, ending;
 };
-
-/* ---- the table ---- */
-
-static struct talk **find(const struct net_part *p, uint32_t source)
-{
-    struct talk **at = &p->bucket[random_mix(source) & (p->buckets - 1)];
-    while (*at && (*at)->source != source)
-        at = &(*at)->next;
-    return at;
-}
-
-static int grow(struct net_part *p, struct err *e)
-{
-    if (p->open < p->buckets)
-        return 0;
-    size_t old = p->buckets;
-    struct talk **from = p->bucket, **bucket = calloc(old * 2, sizeof(struct talk *));
-    if (!bucket)
-        return err_sys(e, ENOMEM, "cannot follow conversations");
-    p->bucket = bucket;
-    p->buckets = old * 2;
-    for (size_t i = 0; i < old; i++) {
-        for (struct talk *t = from[i], *next; t; t = next) {
-            struct talk **to = &bucket[random_mix(t->source) & (p->buckets - 1)];
-            next = t->next;
-            t->next = *to;
-            *to = t;
-        }
-    }
-    free(from);
-    return 0;
-}
-
-static int add(struct net_part *p, uint32_t source, const struct net_conversation *of, uint64_t event,
-        struct talk **made, struct err *e)
-{
-    struct talk *t = calloc(1, sizeof *t);
-    int r = t ? grow(p, e) : err_sys(e, ENOMEM, "cannot follow conversations");
-    if (r < 0) {
-        free(t);
-        return r;
-    }
-    t->source = source;
-    t->of = *of;
-    t->connect_event = event;
-    struct talk **to = find(p, source);
-    t->next = *to;
-    *to = t;
-    p->open++;
-    *made = t;
-    return 0;
-}
-
-static void drop(struct net_part *p, struct talk **at)
-{
-    struct talk *t = *at;
-    *at = t->next;
-    free(t);
-    p->open--;
-}
 
 /* NULL where memory is out. */
 static struct client *client_of(struct net_part *p, uint32_t host, struct err *e)
@@ -180,12 +105,12 @@ static int pass_by(struct net_part *p, const struct net_event *ev, const struct 
 {
     struct talk *t;
     if (ev->kind == NET_CONNECT) {
-        int r = add(p, ev->conversation, of, number, &t, e);
+        int r = talks_add(&p->talks, ev->conversation, of, number, &t, e);
         if (r == 0)
             t->carried = true;
         return r;
     }
-    struct talk **at = find(p, ev->conversation);
+    struct talk **at = talks_find(&p->talks, ev->conversation);
     t = *at;
     if (!t)
         return err_set(e, EBADMSG, "an event of no conversation");
@@ -195,7 +120,7 @@ static int pass_by(struct net_part *p, const struct net_event *ev, const struct 
         t->fin[ev->side] = true;
     int r = leaves(ev) ? leave(p, t, false, 0, e) : 0;
     if (net_kind_ends(ev->kind))
-        drop(p, at);
+        talks_drop(&p->talks, at);
     return r;
 }
 
@@ -210,11 +135,11 @@ static int list_open(struct net_part *p, struct err *e)
 {
     free(p->listed);
     p->listed_at = p->listed_count = 0;
-    p->listed = calloc(p->open + 1, sizeof(struct talk *));
+    p->listed = calloc(p->talks.open + 1, sizeof(struct talk *));
     if (!p->listed)
         return err_sys(e, ENOMEM, "cannot follow conversations");
-    for (size_t i = 0; i < p->buckets; i++)
-        for (struct talk *t = p->bucket[i]; t; t = t->next)
+    for (size_t i = 0; i < p->talks.buckets; i++)
+        for (struct talk *t = p->talks.bucket[i]; t; t = t->next)
             if (takes(p, t))
                 p->listed[p->listed_count++] = t;
     qsort(p->listed, p->listed_count, sizeof *p->listed, by_source);
@@ -243,17 +168,15 @@ int net_part_open(
         struct net_part **out, const struct net_part_options *o, struct tape_reader *tape, struct err *e)
 {
     struct net_part *p = calloc(1, sizeof *p);
-    if (p)
-        p->bucket = calloc(BUCKETS_FIRST, sizeof *p->bucket);
-    if (!p || !p->bucket) {
+    int r = p ? talks_init(&p->talks, e) : err_sys(e, ENOMEM, "cannot read conversations");
+    if (r < 0) {
         free(p);
-        return err_sys(e, ENOMEM, "cannot read conversations");
+        return r;
     }
-    p->buckets = BUCKETS_FIRST;
     p->o = *o;
     p->tape = tape;
     tape_reader_net_rewind(tape);
-    int r = tape_reader_net_next(tape, &p->chunk, e);
+    r = tape_reader_net_next(tape, &p->chunk, e);
     if (r == 0)
         p->chunk = NULL;
     if (r >= 0)
@@ -270,13 +193,7 @@ void net_part_close(struct net_part *p)
 {
     if (!p)
         return;
-    for (size_t i = 0; i < p->buckets; i++) {
-        for (struct talk *t = p->bucket[i], *next; t; t = next) {
-            next = t->next;
-            free(t);
-        }
-    }
-    free(p->bucket);
+    talks_release(&p->talks);
     free(p->clients);
     free(p->listed);
     free(p);
@@ -355,10 +272,10 @@ static int take(struct net_part *p, struct net_event *ev, const struct net_conve
 {
     struct talk *t;
     ev->t_ns -= p->o.from_ns;
-    int r = ev->kind == NET_CONNECT ? add(p, ev->conversation, of, number, &t, e) : 0;
+    int r = ev->kind == NET_CONNECT ? talks_add(&p->talks, ev->conversation, of, number, &t, e) : 0;
     if (r < 0)
         return r;
-    struct talk **at = find(p, ev->conversation);
+    struct talk **at = talks_find(&p->talks, ev->conversation);
     t = *at;
     if (!t)
         return err_set(e, EBADMSG, "an event of no conversation");
@@ -377,7 +294,7 @@ static int take(struct net_part *p, struct net_event *ev, const struct net_conve
     if (r == 0 && leaves(ev))
         r = leave(p, t, taken, ev->t_ns, e);
     if (net_kind_ends(ev->kind))
-        drop(p, at);
+        talks_drop(&p->talks, at);
     return r < 0 ? r : taken;
 }
 
