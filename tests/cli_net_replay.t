@@ -33,6 +33,9 @@ done
 make_net protocol=udp end=cut conversations=20 exchanges=5 request=30 answer=1200
 play
 check "datagrams" 20 3000 120000 "$tmp/t.run"
+make_net protocol=udp end=cut exchanges=1 request=30 answer=100 server_us=3000000
+play
+check "an answer after 3 s is waited for" 1 30 100 "$tmp/t.run"
 make_net began=3 conversations=5 greeting=7 answer=0 exchanges=2
 play
 check "the responder speaks first; conversations from before the recording" 5 640 35 "$tmp/t.run"
@@ -50,4 +53,13 @@ is "$(net_field "$tmp/t.run" net_open_max)" 50 "and one that opens 50 at once ha
 make_net exchanges=0 conversations=1 end=close
 play
 is "$status $(net_field "$tmp/t.run" net_conversations)" "0 1" "a conversation without data"
+# No way for connections there, while the control channel stands.
+make_net conversations=5
+ip -n "$net_ns_a" route add prohibit "$net_b/32"
+play --max-errors 5 --stall-timeout 60s
+ip -n "$net_ns_a" route del prohibit "$net_b/32"
+is "$status $(net_field "$tmp/t.run" net_conversations) $(net_field "$tmp/t.run" net_errors)" "0 0 5" \
+    "the other end is told of conversations that cannot be opened"
+[ "$(net_field "$tmp/t.run" net_elapsed_ns)" -lt 30000000000 ]
+ok $? "and does not wait for them"
 done_testing

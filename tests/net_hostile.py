@@ -145,6 +145,7 @@ def event_cases(program):
     connect = record(CONNECT)
     cases = [
         ("events out of place", events(5, [connect], token[:1]), "instead of 0"),
+        ("a connect with bytes", events(0, [record(CONNECT, size=5)], token[:1]), "malformed connect"),
         ("a connect without a token", events(0, [connect], []), "without a token"),
         ("a token too many", events(0, [connect], token[:2]), "bytes of tokens"),
         ("a token twice", events(0, [connect, record(CONNECT, conversation=1)], [token[0], token[0]]), "two conversations"),
@@ -171,6 +172,7 @@ def event_cases(program):
     refused(program, "longer than allowed", ready, "--serve-max-duration", ["--serve-max-duration", "1s"], False)
     refused(program, "no memory allowed", hello, "--serve-max-memory", ["--serve-max-memory", "1M"])
     window_case(program)
+    alive_case(program)
 
 
 def window_case(program):
@@ -186,6 +188,19 @@ def window_case(program):
     status, _ = s.end()
     say(m[0] == REFUSED and "room" in m[1] and status == 1 and peak < 100000, "more events than there is room for",
         (m, status, peak))
+
+
+def alive_case(program):
+    """A flood of signs of life keeps it from nothing."""
+    s = Serve(program)
+    s.send(hello + begin())
+    s.wait_for(READY)
+    s.send(pack(ALIVE) * 100000 + pack(STOP))
+    m = s.wait_for(RESULTS)
+    peak = s.peak_kib()
+    s.send(pack(BYE))
+    status, text = s.end()
+    say(m[0] == RESULTS and status == 0 and peak < 100000, "a flood of signs of life", (m, status, text, peak))
 
 
 def ready_serve(program, records, tokens, *options):
