@@ -9,9 +9,13 @@
 #include "replay/own.h"
 #include "replay/pace.h"
 #include "replay/waits.h"
-#include "replay/wake.h"
 
 #define NEVER UINT64_MAX
+/* The most that being late is made good after an I/O. What is more has stopped the whole replay, and a
+ * recorded program that was stopped would not have caught up either. */
+#define LATE_MAX_NS 50000u
+/* Up to which mean of others in flight a recorded program is one that sleeps for a single I/O. */
+#define ALONE_DEPTH 0.25
 /* Longest wait without a look at the stop flag. */
 #define WAIT_MAX_NS 100000000u
 /* Longest wait for a completion while the decoding thread is awaited, too. */
@@ -27,8 +31,6 @@ struct engine {
     struct waits *waits; /* with `closed` */
     struct own *own;     /* with `closed` */
     struct pace pace;
-    uint64_t wake_ns;  /* with `closed`: what a wake-up takes */
-    uint64_t woken_ns; /* while completions are taken in: what of that they had */
     uint64_t start_ns, last_done_ns;
     struct content_write write;
     /* Where the tape is taken from: the block that is being issued (or sorted into groups) and the place in
@@ -38,6 +40,7 @@ struct engine {
     unsigned uncounted; /* with `closed`: I/Os in flight that no watermark counts: of unknown latency in the
                            tape */
     bool feed_ended, cut, capped, starving, overlapping;
+    bool put_off;           /* what is due is late because it had to stay, and has not been caught up yet */
     bool held[WORK_BLOCKS]; /* blocks that are here */
     unsigned held_count;
     /* The next I/O of a timed replay, made ready while there is time. */
@@ -127,17 +130,25 @@ static int verify(struct engine *en, const struct flight_io *fio, struct err *e)
     return verify_changed(v, io->op, io->offset_bytes, io->len_bytes, &by, whole, e);
 }
 
-/* How long before it was seen an I/O's think time began: what of its latency is the replay's own. */
-static uint64_t own_time_ns(struct engine *en, const struct flight_io *fio)
+/* With `closed`: how long before it was seen the think times after an I/O begin. What of its latency is the
+ * replay's own comes off, and so does what it was issued late because the replay was busy: it would have
+ * completed as much earlier. Where a limit or the target held it back, nothing comes off. */
+static uint64_t ahead_ns(struct engine *en, const struct flight_io *fio)
 {
     const struct work *w = fio->work;
-    uint32_t stream = w->stream[fio->index];
-    uint64_t own_ns;
-    if (!en->own || fio->io.done_ns)
+    uint32_t i = fio->index;
+    uint64_t late_ns = w->issued_ns[i] > w->scheduled_ns[i] ? w->issued_ns[i] - w->scheduled_ns[i] : 0;
+    if (!en->own)
         return 0;
+    if (fio->put_off)
+        late_ns = 0;
+    else if (late_ns > LATE_MAX_NS)
+        late_ns = LATE_MAX_NS;
+    if (fio->io.done_ns)
+        return late_ns;
     if (fio->io.op <= BLOCK_WRITE && fio->io.result > 0)
-        own_completed(en->own, stream, w->latency_ns[fio->index]);
-    return own_known_ns(en->own, stream, &own_ns) ? own_ns : en->woken_ns;
+        own_completed(en->own, w->stream[i], w->latency_ns[i]);
+    return own_time_ns(en->own, w->stream[i]) + late_ns;
 }
 
 static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, struct err *e)
@@ -161,33 +172,43 @@ static int complete(struct engine *en, struct flight_io *fio, uint64_t now_ns, s
         note_error(en, w, i, EIO);
     }
     int r = en->o->verify ? verify(en, fio, e) : 0;
-    uint64_t own_ns = own_time_ns(en, fio);
+    uint64_t before_ns = ahead_ns(en, fio);
     flight_drop(en->flight, fio);
     if (r == 0)
-        r = note_completed(en, w, i, done_ns > own_ns ? done_ns - own_ns : 0, e);
+        r = note_completed(en, w, i, done_ns > before_ns ? done_ns - before_ns : 0, e);
     settle(en, w, i, state);
     return r;
+}
+
+/* How long to look before sleeping. A program with a single I/O in flight slept until it was done: meanwhile
+ * its CPU was free, and a device whose work is a kernel thread's could use it. A replay that kept its CPU
+ * would send that thread to another one, at the price of an interrupt. A program with more in flight hardly
+ * slept. */
+static uint64_t look_ns(const struct engine *en, uint64_t now_ns)
+{
+    bool alone = en->waits && flight_count(en->flight) == 1 && waits_recorded_depth(en->waits) < ALONE_DEPTH;
+    return en->o->timing == TIMING_ASAP || alone ? 0 : pace_poll_ns(&en->pace, now_ns);
 }
 
 /* Waits for completions: looks for them for a while, then sleeps. Only what slept was woken. */
 static int await(struct engine *en, struct flight_io **done, uint64_t timeout_ns, struct err *e)
 {
-    uint64_t began_ns = pace_now_ns(), now_ns = began_ns;
-    uint64_t poll_ns = en->o->timing == TIMING_ASAP ? 0 : pace_poll_ns(&en->pace, began_ns);
+    uint64_t began_ns = pace_now_ns(), now_ns = began_ns, poll_ns = look_ns(en, began_ns);
     int n = 0;
     for (unsigned look = 0; n == 0 && now_ns - began_ns < poll_ns && now_ns - began_ns < timeout_ns; look++) {
+        uint64_t looked_ns = now_ns;
         n = flight_reap(en->flight, done, FLIGHT_BATCH, 0, e);
         if (n == 0)
             pace_pause(look);
         now_ns = pace_now_ns();
+        en->pace.spun_ns += n ? now_ns - looked_ns : pace_learn_look(&en->pace, now_ns - looked_ns, now_ns);
     }
-    en->pace.spun_ns += now_ns - began_ns;
     if (n == 0 && now_ns - began_ns < timeout_ns) {
         uint64_t slept_ns = now_ns;
         n = flight_reap(en->flight, done, FLIGHT_BATCH, timeout_ns - (now_ns - began_ns), e);
         now_ns = pace_now_ns();
-        slept_ns = now_ns - slept_ns;
-        en->woken_ns = slept_ns < en->wake_ns ? slept_ns : en->wake_ns;
+        if (en->own && n > 0)
+            own_slept(en->own, now_ns - slept_ns);
     }
     if (n > 0)
         pace_learn_wait(&en->pace, now_ns - began_ns);
@@ -199,7 +220,8 @@ static int await(struct engine *en, struct flight_io **done, uint64_t timeout_ns
 static int reap(struct engine *en, uint64_t timeout_ns, struct err *e)
 {
     struct flight_io *done[FLIGHT_BATCH];
-    en->woken_ns = 0;
+    if (en->own)
+        own_slept(en->own, 0);
     int n = timeout_ns ? await(en, done, timeout_ns, e) : flight_reap(en->flight, done, FLIGHT_BATCH, 0, e);
     if (n <= 0)
         return n;
@@ -309,6 +331,7 @@ static int gather(struct engine *en, uint64_t now_ns, uint64_t *due_ns, struct e
         int r = peek(en, &w, &i, due_ns, e);
         if (r < 1 || *due_ns > since_ns) {
             *due_ns = r == 1 ? *due_ns : NEVER;
+            en->put_off = false;
             return r < 0 ? r : 0;
         }
         if (w->state[i] == WORK_DROP) {
@@ -323,11 +346,13 @@ static int gather(struct engine *en, uint64_t now_ns, uint64_t *due_ns, struct e
         if (!fio) {
             if (!en->overlapping)
                 note_capped(en);
+            en->put_off = true;
             *due_ns = 0;
             return 0;
         }
         en->capped = false;
         take(en, w, i, *due_ns);
+        fio->put_off = en->put_off;
         flight_put(en->flight, fio);
         en->uncounted += en->waits && !w->counts[i];
     }
@@ -341,8 +366,10 @@ static int submit(struct engine *en, struct err *e)
     if (waiting == 0)
         return 0;
     int left = flight_submit(en->flight, pace_now_ns(), en->start_ns, en->o->timing == TIMING_ASAP, e);
-    if (left > 0)
+    if (left > 0) {
         note_capped(en);
+        en->put_off = true;
+    }
     if (en->o->progress)
         __atomic_store_n(en->o->progress, *en->o->progress + waiting - (left > 0 ? (unsigned)left : 0),
                 __ATOMIC_RELAXED);
@@ -483,8 +510,6 @@ static int prepare_engine(struct engine *en, struct err *e)
     int r = flight_open(&en->flight, o->depth, o->target, o->targets, e);
     if (r == 0 && o->timing == TIMING_CLOSED)
         r = waits_open(&en->waits, o->pool, e);
-    if (r == 0 && o->timing == TIMING_CLOSED)
-        r = wake_measure(&en->wake_ns, e);
     if (r == 0 && o->timing == TIMING_CLOSED)
         r = own_open(&en->own, o->target, o->targets, e);
     if (r == 0 && o->timing != TIMING_ASAP) {

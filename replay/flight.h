@@ -24,6 +24,7 @@ struct flight_io {
     uint8_t lane;
     bool touched; /* its issue time is set */
     bool active;  /* put and not yet dropped */
+    bool put_off; /* it was due before, and a limit or the target made it wait */
 };
 
 struct flight;

@@ -21,9 +21,12 @@
 struct own;
 
 /* Begins with what the devices of `targets` (one for each stream; may repeat) have counted so far: nothing
- * may be in flight. */
+ * may be in flight. Measures what a wake-up takes, some milliseconds. */
 int own_open(struct own **o, struct target *const *target, size_t targets, struct err *e);
 void own_close(struct own *o); /* NULL is allowed */
+
+/* The completions that are told of next were waited for asleep, for slept_ns; 0: awake. */
+void own_slept(struct own *o, uint64_t slept_ns);
 
 /* A whole read or write of the stream completed after latency_ns. */
 void own_completed(struct own *o, uint32_t stream, uint64_t latency_ns);
@@ -31,8 +34,9 @@ void own_completed(struct own *o, uint32_t stream, uint64_t latency_ns);
 /* Looks at the devices' counts where it is time to. */
 void own_look(struct own *o, uint64_t now_ns);
 
-/* The mean of a stream's I/O so far, in ns: true; false where it is not known (yet). */
-bool own_known_ns(const struct own *o, uint32_t stream, uint64_t *own_ns);
+/* What of the latency of a completion that is told of now is own, in ns: the mean of the stream's I/O so far
+ * where that is known, else the wake-up. */
+uint64_t own_time_ns(const struct own *o, uint32_t stream);
 
 /* The part of the measured latencies that is own, 0 to below 1; 0 where it is not known. */
 double own_share(const struct own *o);

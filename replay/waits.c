@@ -9,6 +9,8 @@
 #define NONE UINT32_MAX
 /* What a group may fall short of its recorded depth and make up for later, summed over its records. */
 #define BALANCE_MAX 64
+/* Over about how many records the recorded depth is a mean. */
+#define DEPTH_MEAN 64
 
 struct group {
     uint32_t head, tail; /* records, as block * WORK_RECORDS + index */
@@ -32,6 +34,7 @@ struct waits {
     uint32_t idle; /* groups without a head */
     uint64_t pending;
     double own_share;
+    double recorded_depth;
 };
 
 int waits_open(struct waits **out, struct work_pool *pool, struct err *e)
@@ -193,7 +196,9 @@ static void note_issued(struct waits *ws, struct group *group)
     struct work *w = ws->pool->block[group->head / WORK_RECORDS];
     uint32_t i = group->head % WORK_RECORDS;
     double depth = (double)(group->issued - group->completed) * (1 - ws->own_share);
-    group->balance += (double)depth_then(group, w->watermark[i]) - depth;
+    double recorded = (double)depth_then(group, w->watermark[i]);
+    ws->recorded_depth += (recorded - ws->recorded_depth) / DEPTH_MEAN;
+    group->balance += recorded - depth;
     group->balance = fmax(-BALANCE_MAX, fmin(BALANCE_MAX, group->balance));
     if (w->counts[i])
         group->issued++;
@@ -244,6 +249,11 @@ int waits_completed(struct waits *ws, uint32_t g, uint64_t at_ns, struct err *e)
 void waits_own(struct waits *ws, double share)
 {
     ws->own_share = share;
+}
+
+double waits_recorded_depth(const struct waits *ws)
+{
+    return ws->recorded_depth;
 }
 
 uint64_t waits_pending(const struct waits *ws)

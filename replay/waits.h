@@ -43,6 +43,9 @@ int waits_completed(struct waits *ws, uint32_t group, uint64_t at_ns, struct err
  * less than those of the recording, which were in the block layer. */
 void waits_own(struct waits *ws, double share);
 
+/* With how many others in flight the latest records arrived at the recording: a moving mean. */
+double waits_recorded_depth(const struct waits *ws);
+
 /* Records that were added and not taken. */
 uint64_t waits_pending(const struct waits *ws);
 /* Whether some group that has been seen has no record left here: it may be held up by too short a view ahead.

@@ -17,9 +17,17 @@
 
 /* The thread that makes the events, and the one that waits for them, in turns. */
 struct rounds {
-    int event_fd, go_fd;
-    _Atomic uint64_t made_ns; /* when the last event was made */
+    int event_fd, go_fd, spare_fd; /* for spare_fd nobody waits */
+    _Atomic uint64_t made_ns;      /* when the last event was made */
+    uint64_t tell_ns[ROUNDS];
 };
+
+/* How long making an event takes; 0 where it fails. */
+static uint64_t make_event(int fd)
+{
+    uint64_t count = 1, began_ns = pace_now_ns();
+    return write(fd, &count, sizeof count) == sizeof count ? pace_now_ns() - began_ns : 0;
+}
 
 static void *make_events(void *arg)
 {
@@ -29,10 +37,13 @@ static void *make_events(void *arg)
         if (read(s->go_fd, &count, sizeof count) != sizeof count)
             return NULL;
         pace_sleep_until(pace_now_ns() + PAUSE_NS);
-        count = 1;
+        make_event(s->spare_fd); /* so that the next is no slower for being the first */
+        uint64_t alone_ns = make_event(s->spare_fd);
         atomic_store(&s->made_ns, pace_now_ns());
-        if (write(s->event_fd, &count, sizeof count) != sizeof count)
+        uint64_t took_ns = make_event(s->event_fd);
+        if (took_ns == 0)
             return NULL;
+        s->tell_ns[i] = took_ns > alone_ns ? took_ns - alone_ns : 0;
     }
     return NULL;
 }
@@ -41,6 +52,12 @@ static int by_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
+}
+
+static uint64_t median(uint64_t value[ROUNDS])
+{
+    qsort(value, ROUNDS, sizeof *value, by_value);
+    return value[ROUNDS / 2];
 }
 
 static int wait_for_events(struct rounds *s, uint64_t *wake_ns, struct err *e)
@@ -57,25 +74,26 @@ static int wait_for_events(struct rounds *s, uint64_t *wake_ns, struct err *e)
             return err_sys(e, errno, "cannot measure how long a wake-up takes");
         count = 1;
     }
-    qsort(took_ns, ROUNDS, sizeof *took_ns, by_value);
-    *wake_ns = took_ns[ROUNDS / 2];
+    *wake_ns = median(took_ns);
     return 0;
 }
 
-int wake_measure(uint64_t *wake_ns, struct err *e)
+int wake_measure(struct wake *w, struct err *e)
 {
     CLEANUP_FD int event_fd = eventfd(0, EFD_CLOEXEC);
     CLEANUP_FD int go_fd = eventfd(0, EFD_CLOEXEC);
-    if (event_fd < 0 || go_fd < 0)
+    CLEANUP_FD int spare_fd = eventfd(0, EFD_CLOEXEC);
+    if (event_fd < 0 || go_fd < 0 || spare_fd < 0)
         return err_sys(e, errno, "cannot measure how long a wake-up takes");
-    struct rounds s = {.event_fd = event_fd, .go_fd = go_fd};
+    struct rounds s = {.event_fd = event_fd, .go_fd = go_fd, .spare_fd = spare_fd};
     pthread_t maker;
     int r = pthread_create(&maker, NULL, make_events, &s);
     if (r != 0)
         return err_sys(e, r, "cannot measure how long a wake-up takes");
-    r = wait_for_events(&s, wake_ns, e);
+    r = wait_for_events(&s, &w->wake_ns, e);
     if (r < 0)
         pthread_cancel(maker); /* which may wait in read for a turn that does not come */
     pthread_join(maker, NULL);
+    w->tell_ns = median(s.tell_ns);
     return r;
 }

@@ -3,8 +3,8 @@
  * How long this host takes to wake a thread that waits for I/O.
  *
  * A recorded think time begins when the block layer completed an I/O, and so holds the wake-up of whoever
- * waited for it. A replay learns of a completion only after a wake-up of its own: a think time that began there
- * would count two. So `closed` takes the wake-up off again.
+ * waited for it. A replay learns of a completion only after a wake-up of its own: a think time that began
+ * there would count two. So `closed` takes the wake-up off again.
  */
 #ifndef IOTAPE_WAKE_H
 #define IOTAPE_WAKE_H
@@ -13,8 +13,12 @@
 
 #include "formats/base/err.h"
 
-/* The median, in ns, of how long after another thread's event a thread in ppoll returns; takes some
- * milliseconds. 0 or -errno. */
-int wake_measure(uint64_t *wake_ns, struct err *e);
+struct wake {
+    uint64_t wake_ns; /* from another thread's event until a thread in ppoll has returned */
+    uint64_t tell_ns; /* the part of it in which that other thread is kept: what waking takes whoever wakes */
+};
+
+/* Medians of some rounds; takes some milliseconds. 0 or -errno. */
+int wake_measure(struct wake *w, struct err *e);
 
 #endif
