@@ -28,6 +28,7 @@
 struct fake {
     struct target base;
     bool tells_nothing;  /* of when an I/O completed: it counts as completed when it is reaped */
+    uint64_t busy_ns;    /* what handing I/Os over takes */
     uint64_t latency_ns; /* of every I/O */
     uint64_t slow_ns;    /* of those beyond slow_from_bytes, where that is not 0 */
     uint64_t slow_from_bytes;
@@ -76,6 +77,8 @@ static int fake_submit(struct target_queue *q, struct target_io **io, unsigned c
         if (++f->in_flight > f->in_flight_max)
             f->in_flight_max = f->in_flight;
         q->io[q->count++] = io[i];
+        while (pace_now_ns() < now_ns + f->busy_ns)
+            ;
     }
     return (int)count;
 }
@@ -233,6 +236,13 @@ static void make_deep(struct block_record *r, unsigned count)
                 .t_ns = i * US, .offset_bytes = i * 4096, .len_bytes = 4096, .latency_ns = 9 * MS};
 }
 
+/* When an I/O would have completed, had it been issued when it was due; but for 50 us at most. */
+static uint64_t done_when_due_ns(const struct work *w, unsigned i)
+{
+    uint64_t late_ns = w->issued_ns[i] - w->scheduled_ns[i];
+    return w->issued_ns[i] + w->latency_ns[i] - (late_ns < 50 * US ? late_ns : 50 * US);
+}
+
 /* ---- asap ---- */
 
 static void asap_keeps_order_and_depth(void **state)
@@ -278,8 +288,10 @@ static void closed_is_never_deeper(void **state)
     assert_int_equal(out.status, 0);
     assert_int_equal(f.in_flight_max, 1);
     assert_true(out.result.depth_max == 1);
-    for (unsigned i = 1; i < 64; i++) /* think time after the completion */
-        assert_true(f.submitted_ns[i] - f.submitted_ns[i - 1] >= 600 * US);
+    for (unsigned i = 1; i < 64; i++) { /* think time after the completion */
+        assert_true(f.submitted_ns[i] - f.submitted_ns[i - 1] >= 550 * US);
+        assert_true(out.work->scheduled_ns[i] == done_when_due_ns(out.work, i - 1) + 100 * US);
+    }
     end_replay(&out);
 }
 
@@ -310,10 +322,50 @@ static void closed_finishes_sooner_on_a_faster_target(void **state)
     run_replay(&out, r, 64, &t, 1, &(struct how){.timing = TIMING_CLOSED});
     assert_true(out.result.elapsed_ns >= 63 * 100 * US); /* think times alone */
     for (unsigned i = 1; i < 64; i++) {
-        uint64_t before_ns = out.work->issued_ns[i - 1] + out.work->latency_ns[i - 1];
-        assert_true(out.work->scheduled_ns[i] == before_ns + 100 * US);
+        assert_true(out.work->scheduled_ns[i] == done_when_due_ns(out.work, i - 1) + 100 * US);
         assert_true(out.work->issued_ns[i] >= out.work->scheduled_ns[i]);
     }
+    end_replay(&out);
+}
+
+/* Handing over takes longer than the think time, so that the replay is late each time: 50 us of it are made
+ * good, no more. */
+static void closed_makes_good_what_it_was_late(void **state)
+{
+    (void)state;
+    struct block_record r[16];
+    struct fake f;
+    struct target *t = &f.base;
+    struct replayed out;
+    make_serial(r, 16);
+    fake_init(&f, 0);
+    f.busy_ns = 200 * US;
+    run_replay(&out, r, 16, &t, 1, &(struct how){.timing = TIMING_CLOSED});
+    for (unsigned i = 1; i < 16; i++) {
+        assert_true(out.work->issued_ns[i] - out.work->scheduled_ns[i] > 50 * US);
+        assert_true(out.work->scheduled_ns[i] == done_when_due_ns(out.work, i - 1) + 100 * US);
+    }
+    end_replay(&out);
+}
+
+/* Two at once at the recording, and one after them; a limit of one makes the second wait for the first. That
+ * is no fault of the replay's. The third came 199 us after the second had completed. */
+static void closed_makes_no_limit_good(void **state)
+{
+    (void)state;
+    struct block_record r[3];
+    struct fake f;
+    struct target *t = &f.base;
+    struct replayed out;
+    for (unsigned i = 0; i < 3; i++)
+        r[i] = (struct block_record){.t_ns = i < 2 ? i * US : 300 * US,
+                .offset_bytes = i * 4096,
+                .len_bytes = 4096,
+                .latency_ns = 100 * US};
+    fake_init(&f, 500 * US);
+    run_replay(&out, r, 3, &t, 1, &(struct how){.timing = TIMING_CLOSED, .depth = 1});
+    assert_true(out.work->issued_ns[1] - out.work->scheduled_ns[1] > 450 * US);
+    assert_true(out.work->scheduled_ns[2] == out.work->issued_ns[1] + out.work->latency_ns[1] + 199 * US);
     end_replay(&out);
 }
 
@@ -365,8 +417,7 @@ static void closed_speed(void **state)
     fake_init(&f, 0);
     run_replay(&out, r, 4, &t, 1, &(struct how){.timing = TIMING_CLOSED, .speed = 2});
     for (unsigned i = 1; i < 4; i++)
-        assert_true(out.work->scheduled_ns[i] ==
-                    out.work->issued_ns[i - 1] + out.work->latency_ns[i - 1] + 50 * US);
+        assert_true(out.work->scheduled_ns[i] == done_when_due_ns(out.work, i - 1) + 50 * US);
     end_replay(&out);
 }
 
@@ -578,10 +629,12 @@ int main(void)
             cmocka_unit_test(closed_is_never_deeper), cmocka_unit_test(recorded_is_deeper),
             cmocka_unit_test(closed_finishes_sooner_on_a_faster_target),
             cmocka_unit_test(closed_reaches_the_recorded_depth), cmocka_unit_test(closed_speed),
-            cmocka_unit_test(closed_counts_one_wake_up), cmocka_unit_test(groups_are_independent),
-            cmocka_unit_test(groups_of_issuers), cmocka_unit_test(recorded_follows_the_clock),
-            cmocka_unit_test(a_part_begins_at_its_start), cmocka_unit_test(first_error_ends_it),
-            cmocka_unit_test(unsupported_is_counted), cmocka_unit_test(skipped_records_count_as_completed),
-            cmocka_unit_test(unknown_latencies), cmocka_unit_test(a_signal_cuts_it_short)};
+            cmocka_unit_test(closed_makes_good_what_it_was_late),
+            cmocka_unit_test(closed_makes_no_limit_good), cmocka_unit_test(closed_counts_one_wake_up),
+            cmocka_unit_test(groups_are_independent), cmocka_unit_test(groups_of_issuers),
+            cmocka_unit_test(recorded_follows_the_clock), cmocka_unit_test(a_part_begins_at_its_start),
+            cmocka_unit_test(first_error_ends_it), cmocka_unit_test(unsupported_is_counted),
+            cmocka_unit_test(skipped_records_count_as_completed), cmocka_unit_test(unknown_latencies),
+            cmocka_unit_test(a_signal_cuts_it_short)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
