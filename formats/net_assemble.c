@@ -66,14 +66,17 @@ static int sweep(struct net_assembler *a, struct err *e)
 /* Takes one that waited, at the time that it is now. */
 static int take_early(struct net_assembler *a, unsigned i, struct err *e)
 {
-    struct net_packet p = a->early[i].packet;
+    struct net_early early = a->early[i];
     enum net_side side;
-    struct net_flow *f = net_flows_find(&a->flows, &p, &side);
-    if (f) /* how long it took is not known */
-        f->sides[side].probe_to = 0;
+    struct net_flow *f = net_flows_find(&a->flows, &early.packet, &side);
     a->early_count--;
     memmove(&a->early[i], &a->early[i + 1], (a->early_count - i) * sizeof a->early[0]);
-    return net_tcp_take(a, &p, e);
+    if (!f || f->number != early.conversation) { /* its own was forgotten: it shall not begin one */
+        a->counts.stray_packets++;
+        return 0;
+    }
+    f->sides[side].probe_to = 0; /* how long it took is not known */
+    return net_tcp_take(a, &early.packet, e);
 }
 
 /* What waited as long as it may. */
@@ -100,17 +103,18 @@ int net_assembler_advance(struct net_assembler *a, uint64_t now_ns, struct err *
 static int take_tcp(struct net_assembler *a, const struct net_packet *p, struct err *e)
 {
     enum net_side side;
-    const struct net_flow *f = net_flows_find(&a->flows, p, &side);
+    struct net_flow *f = net_flows_find(&a->flows, p, &side);
     unsigned i = 0;
     while (f && i < a->early_count && a->early[i].conversation != f->number)
         i++;
     if (f && i == a->early_count && i < NET_EARLY && net_tcp_is_early(f, side, p)) {
         a->early[a->early_count++] = (struct net_early){*p, f->number, side};
+        net_flows_touch(&a->flows, f, a->now_ns);
         return 0;
     }
     if (!f || i == a->early_count)
         return net_tcp_take(a, p, e);
-    bool fills = a->early[i].side != side;
+    bool fills = a->early[i].side != side && !(p->flags & (NET_SYN | NET_RST)); /* these may end the flow */
     int r = fills ? net_tcp_take(a, p, e) : take_early(a, i, e);
     if (r < 0)
         return r;

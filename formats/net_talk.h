@@ -55,7 +55,7 @@ struct net_assembler {
     struct net_queue queue;
     uint32_t conversations;
     uint64_t now_ns, swept_ns, packets;
-    struct net_early { /* in order of time; of each flow at most one */
+    struct net_early { /* in the order they came in; of each flow at most one */
         struct net_packet packet;
         uint32_t conversation;
         enum net_side side;

@@ -487,6 +487,31 @@ def early(folder):
     case.counts["packets"] = 9
     case.write()
 
+    case = Case(folder, "early-reset")  # what it answers was missed: a reset 5 us later does not fill that
+    handshake(case)
+    case.at(1000, tcp(S, C, 5001, 1065, ACK, 500))
+    case.at(1005, tcp(C, S, 1065, 5501, RST | ACK))
+    case.want(1005, 1, I, "data", 64, 0, 705, flags="unseen")
+    case.want(1005, 1, R, "data", 500, 64, 0)
+    case.want(1005, 1, I, "reset", 0, 500, 0)
+    case.counts = {"packets": 5, "unseen_bytes": 64}
+    case.write()
+
+    case = Case(folder, "early-reuse")  # and a SYN of the same ports begins another conversation, which it is not of
+    handshake(case)
+    case.at(1000, tcp(S, C, 5001, 1065, ACK, 500))
+    case.at(1005, tcp(C, S, 9000, 0, SYN))
+    case.at(1205, tcp(S, C, 70000, 9001, SYN | ACK))
+    case.at(1305, tcp(C, S, 9001, 70001, ACK))
+    case.want(1005, 1, I, "data", 64, 0, 705, flags="unseen")
+    case.want(1005, 1, R, "data", 500, 64, 0)
+    case.want(1005, 1, I, "cut", 0, 0, 0)
+    case.want(1005, 2, I, "connect", 0, 0, 1005)  # a cut is no end that a client waits for
+    case.want(1205, 2, R, "accept", 0, 0, 0)
+    case.want(1305, 2, I, "cut", 0, 0, 0)
+    case.counts = {"packets": 7, "unseen_bytes": 64, "reused_tuples": 1}
+    case.write()
+
 
 def main():
     for make in links, forms, sizes, losses, quiet, ends, clients, datagrams, unsorted, early:
