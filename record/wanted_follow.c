@@ -160,9 +160,10 @@ static int follow(
     struct guest *after = &event->guest;
     uint64_t t_ns = event->at_ns > r->start_ns ? event->at_ns - r->start_ns : 0;
     leave(p, r, g, after, t_ns);
-    p->guests_left += event->is_gone && !g->left;
-    p->guests_left -= !event->is_gone && g->left;
-    g->left = event->is_gone;
+    bool left = event->is_gone || (g->left && !r->config->growing); /* what is back cannot be recorded */
+    p->guests_left += left && !g->left;
+    p->guests_left -= !left && g->left;
+    g->left = left;
     int status = join(p, r, g, after, t_ns, e);
     guest_release(&g->now);
     g->now = *after;
@@ -192,9 +193,8 @@ int wanted_follow(struct wanted *p, const struct wanted_recording *r, struct err
     struct watch_event event;
     int status = 0;
     follow_processes(p, r);
-    while (p->watch && status == 0 && watch_take(p->watch, &event)) {
+    while (p->watch && status == 0 && watch_take(p->watch, &event))
         status = follow(p, r, &event, e);
-    }
     return status;
 }
 

@@ -54,7 +54,7 @@ static void look(struct watch *w, struct domain *d)
         free(xml);
         return;
     }
-    bool first = !d->known;
+    bool first = !d->known && !d->is_gone; /* what is back after it was gone is news */
     free(d->known);
     d->known = xml;
     pthread_mutex_lock(&w->lock);
