@@ -172,6 +172,7 @@ static int leave(struct net_source *s, struct err *e)
     s->taken_ns = p->t_ns;
     struct net_packet mine = *p;
     mine.t_ns -= s->base_ns;
+    mine.stream = s->list[p->stream].stream; /* of this tape: another one may number them otherwise */
     int r = net_assembler_take(s->assembler, &mine, e);
     return r < 0 ? r : 1;
 }
@@ -189,7 +190,7 @@ static int take(struct net_source *s, const struct interface *f, const struct ne
         return 0;
     }
     s->packets++;
-    p.stream = f->stream;
+    p.stream = (uint32_t)(f - s->list); /* leave() has its number in the tape */
     p.t_ns = (uint64_t)t;
     if (p.t_ns < s->taken_ns) { /* later than the margin: the clock was set, or we were not run for long */
         p.t_ns = s->taken_ns;
