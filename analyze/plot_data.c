@@ -59,10 +59,10 @@ struct extent {
 
 struct scan {
     struct plot_data *data;
-    struct extent *extents; /* TAPE_STREAMS_MAX */
-    const struct source *first_source;
-    uint32_t first_repetition; /* 0: none yet */
-    bool any;                  /* sample was seen */
+    struct extent *extents;            /* TAPE_STREAMS_MAX */
+    const struct source *first_source; /* with any sample; where none has, the last one */
+    uint32_t first_repetition;         /* 0: none yet */
+    bool any;                          /* sample was seen */
     uint64_t last_end_ns;
 };
 
@@ -95,18 +95,16 @@ static int scan_repetition(
 {
     struct scan *scan = context;
     struct plot_data *d = scan->data;
-    if (!scan->first_repetition) {
+    if (!scan->any) {
         scan->first_source = s;
         scan->first_repetition = (uint32_t)r->repetition;
         int rc = samples_each(s, scan->first_repetition, d->timing, false, scan_sample, scan, e);
+        if (rc == 0 && !scan->any) {
+            rc = samples_each(s, scan->first_repetition, d->timing, true, scan_sample, scan, e);
+            d->exchanges = scan->any;
+        }
         if (rc < 0)
             return rc;
-    }
-    if (!scan->any) {
-        int rc = samples_each(s, (uint32_t)r->repetition, d->timing, true, scan_sample, scan, e);
-        if (rc < 0)
-            return rc;
-        d->exchanges = scan->any;
     }
     if (elapsed_of(d, r) > d->end_ns)
         d->end_ns = elapsed_of(d, r);

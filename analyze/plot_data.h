@@ -74,7 +74,7 @@ struct plot_stream {
 
 struct plot_data {
     enum timing timing;
-    bool exchanges; /* of conversations are drawn, for the first run has no I/O of disks */
+    bool exchanges; /* of conversations are drawn: the first repetition with any sample has no I/O of disks */
     struct plot_side *sides;
     size_t count;
     uint64_t time_ns, heat_time_ns; /* width of bins */

@@ -52,6 +52,9 @@ done
 like "$(tr -d '\n' <latency.svg)" ">Connects: latency<.*>Exchanges: latency<" "connects and exchanges are told apart"
 is "$(grep -c 'Reads: latency\|I/O' latency.svg timeline.svg depth.svg heatmap.svg | cut -d: -f2 | paste -sd' ')" "0 0 0 0" "and nothing is said of I/Os"
 like "$(cat timeline.svg)" "n1 4.5k exchanges and 4.5 MB a second" "their rates"
+$make tape u.tape records=500 unknown=500 && $make run both.run records=500 exchanges=1000 reps=2 from_tape=u.tape || exit 1
+run $analyze plot latency u.tape both.run -o latency.svg
+like "$status $(tr -d '\n' <latency.svg)" "^0 .*>Reads: latency<" "beside a recording without latencies, the disks of a run that has both"
 run $analyze plot overhead --base b a.run b.run -o s.svg
 like "$(cat s.svg)" ">a against b<" "the base is chosen"
 
