@@ -64,7 +64,7 @@ struct tape_stream_totals {
 
 struct tape_totals {
     bool finished;        /* false: cut off; the other fields then count what is readable */
-    char *ended;          /* "duration", "command", "signal", "size", "import", "error: ..."; owned */
+    char *ended;          /* "duration", "signal", "guest left", "import", "error: ...", and others; owned */
     uint64_t records;     /* of block I/O */
     struct net_totals net;
     uint64_t elapsed_ns;  /* length of the recording, not below the last arrival */

@@ -42,6 +42,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+_Static_assert(PROFILE_NEAR % 2 == 0, "two at a time");
+
 /* The least distance to any end: two at a time, which do not wait for each other. */
 static uint64_t nearest_of(const struct tail *t, uint64_t offset)
 {
