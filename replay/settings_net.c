@@ -26,6 +26,8 @@ const char settings_conversations_text[] =
         "their recorded times, if what they answer has come. asap: no think times. What a closed step was "
         "late "
         "by comes off its conversation's next think times, 1 ms at most, and is reported all the same.\n\n"
+        "An end whose CPU is its own looks for packets for up to 0.2 ms before it sleeps; where the CPU is "
+        "shared it sleeps at once, and is slower. So compare runs only where each end has a CPU to spare.\n\n"
         "With --to, the tape's disks and conversations are replayed at once: one start for both, and each "
         "its own "
         "timing from there. A repetition ends when both have.\n\n"

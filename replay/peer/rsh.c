@@ -190,7 +190,10 @@ static int end_text(const struct rsh *r, int status, struct err *e)
     if (WIFSIGNALED(status))
         return err_set(e, ECHILD, "the other end ('%s') was ended by signal %d", r->name, WTERMSIG(status));
     int code = WEXITSTATUS(status);
-    return code ? err_set(e, ECHILD, "the other end ('%s') exited with status %d", r->name, code) : 0;
+    if (code == 0)
+        return 0;
+    return err_set(e, ECHILD, "the other end ('%s') exited with status %d%s", r->name, code,
+            code == 127 ? " (no iotape-replay there? --peer-program says where it is)" : "");
 }
 
 /* Reaps the process and its log; `last` gets the line that was kept back. */
