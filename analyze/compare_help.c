@@ -113,7 +113,7 @@ const char *const compare_help[] = {"Systems",
         "  net_bandwidth, net_bandwidth_there, net_bandwidth_here       MB/s: both ways, to the peer, from "
         "it\n"
         "  net_conversations, net_messages                              1/s\n"
-        "  net_cpu_here_per_GB, net_cpu_there_per_GB   s: busy time of all CPUs of each host; "
+        "  net_cpu_here_per_GB, net_cpu_there_per_GB   s/GB: busy time of all CPUs of each host; "
         "net_cpu_per_message  us\n"
         "\n"
         "In `recorded`, times are response times from the scheduled time on, called read_response_p99 and so "
