@@ -4,6 +4,8 @@
 . "$(dirname "$0")/net.sh"
 need_net
 ulimit -n 8192 2>/dev/null
+# Memory is bounded, and a sanitizer keeps hold of what was freed: not of much here.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=8
 
 # A hostile client: every rule of message.h and events.h, broken; strangers without a token, with a used one.
 while read -r verdict name; do

@@ -81,7 +81,10 @@ class Serve:
     def end(self, close=True):
         """Exit status and standard error."""
         if close:
-            self.p.stdin.close()
+            try:
+                self.p.stdin.close()
+            except BrokenPipeError:  # it has ended, and not taken all
+                pass
         try:
             status = self.p.wait(10)
         except subprocess.TimeoutExpired:
