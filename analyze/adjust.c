@@ -9,6 +9,7 @@
 
 #include "analyze/ranktest.h"
 #include "formats/base/cleanup.h"
+#include "formats/base/order.h"
 #include "formats/base/random.h"
 
 /* Equal splits of metrics with different ties reach equal p by different sums: what lies closer than this is
@@ -175,16 +176,10 @@ static int family_init(struct family *f, const double *values, size_t splits, st
     return rc;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* What the family is worth: from the distribution of the smallest p of all. */
 static double worth(struct family *f, double alpha)
 {
-    qsort(f->least, f->splits, sizeof *f->least, by_value);
+    qsort(f->least, f->splits, sizeof *f->least, order_double);
     size_t at = (size_t)(alpha * (double)f->splits), upto = at;
     double t = f->least[at < f->splits ? at : f->splits - 1];
     while (upto < f->splits && f->least[upto] <= t * (1 + TOLERANCE))

@@ -7,23 +7,18 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/order.h"
 
 /* Variance of placements, as a multiple of what it is with equal spreads, from which on intervals are wider.
  * Samples of equal spreads are seldom that far (of 10 against 10 one in a hundred), and those of 1:20 mostly.
  */
 #define SPREADS_DIFFER 1.2
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double median_of(double *values, size_t count)
 {
     if (!count)
         return NAN;
-    qsort(values, count, sizeof *values, by_value);
+    qsort(values, count, sizeof *values, order_double);
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
@@ -55,7 +50,7 @@ int rank_scores(const double *values, size_t count, uint32_t *scores, struct err
     if (!sorted)
         return err_sys(e, ENOMEM, "cannot rank %zu values", count);
     memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_value);
+    qsort(sorted, count, sizeof *sorted, order_double);
     /* Of a run of equal values at ranks first..last, twice the mean rank is first + last. */
     for (size_t i = 0; i < count; i++)
         scores[i] = (uint32_t)(count_upto(sorted, count, values[i], false) + 1 +

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/order.h"
+
 /* First pass: buckets as wide as the leading bit's place less MANTISSA_BITS, so below 2^(MANTISSA_BITS + 1)
  * each value is its own bucket. */
 #define MANTISSA_BITS 10
@@ -151,19 +153,13 @@ static bool narrow(struct window *w, uint64_t values)
     return true;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Ends the window's pass; true where it needs another. */
 static bool window_next(struct window *w)
 {
     if (w->width == 1)
         return false;
     if (w->listed) {
-        qsort(w->parts, w->list_count, sizeof *w->parts, ascending);
+        qsort(w->parts, w->list_count, sizeof *w->parts, order_u64);
         w->lo = w->rank <= w->list_count ? w->parts[w->rank - 1] : w->lo;
         w->width = 1;
         return false;

@@ -10,8 +10,10 @@
  *     select_open(&s, q, count, e);
  *     do
  *         for each value: select_add(s, value);
- *     while (select_next(s));          two passes; at most five where more than 65,536 values lie as near to
- * a percentile above 2^27 as a thousandth of it
+ *     while (select_next(s));
+ *
+ * Two passes; at most five where more than 65,536 values lie as near to a percentile above 2^27 as a
+ * thousandth of it.
  */
 #ifndef IOTAPE_SELECT_H
 #define IOTAPE_SELECT_H

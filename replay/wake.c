@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/order.h"
 #include "replay/pace.h"
 
 #define ROUNDS   31
@@ -48,15 +49,9 @@ static void *make_events(void *arg)
     return NULL;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static uint64_t median(uint64_t value[ROUNDS])
 {
-    qsort(value, ROUNDS, sizeof *value, by_value);
+    qsort(value, ROUNDS, sizeof *value, order_u64);
     return value[ROUNDS / 2];
 }
 

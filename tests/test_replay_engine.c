@@ -243,6 +243,15 @@ static uint64_t done_when_due_ns(const struct work *w, unsigned i)
     return w->issued_ns[i] + w->latency_ns[i] - (late_ns < 50 * US ? late_ns : 50 * US);
 }
 
+/* One at a time: each is due its think time after the one before. */
+static void assert_serial(const struct work *w, unsigned count, uint64_t think_ns)
+{
+    for (unsigned i = 1; i < count; i++) {
+        assert_true(w->scheduled_ns[i] == done_when_due_ns(w, i - 1) + think_ns);
+        assert_true(w->issued_ns[i] >= w->scheduled_ns[i]);
+    }
+}
+
 /* ---- asap ---- */
 
 static void asap_keeps_order_and_depth(void **state)
@@ -288,10 +297,9 @@ static void closed_is_never_deeper(void **state)
     assert_int_equal(out.status, 0);
     assert_int_equal(f.in_flight_max, 1);
     assert_true(out.result.depth_max == 1);
-    for (unsigned i = 1; i < 64; i++) { /* think time after the completion */
+    for (unsigned i = 1; i < 64; i++)
         assert_true(f.submitted_ns[i] - f.submitted_ns[i - 1] >= 550 * US);
-        assert_true(out.work->scheduled_ns[i] == done_when_due_ns(out.work, i - 1) + 100 * US);
-    }
+    assert_serial(out.work, 64, 100 * US);
     end_replay(&out);
 }
 
@@ -321,10 +329,7 @@ static void closed_finishes_sooner_on_a_faster_target(void **state)
     fake_init(&f, 0);
     run_replay(&out, r, 64, &t, 1, &(struct how){.timing = TIMING_CLOSED});
     assert_true(out.result.elapsed_ns >= 63 * 100 * US); /* think times alone */
-    for (unsigned i = 1; i < 64; i++) {
-        assert_true(out.work->scheduled_ns[i] == done_when_due_ns(out.work, i - 1) + 100 * US);
-        assert_true(out.work->issued_ns[i] >= out.work->scheduled_ns[i]);
-    }
+    assert_serial(out.work, 64, 100 * US);
     end_replay(&out);
 }
 
@@ -341,10 +346,9 @@ static void closed_makes_good_what_it_was_late(void **state)
     fake_init(&f, 0);
     f.busy_ns = 200 * US;
     run_replay(&out, r, 16, &t, 1, &(struct how){.timing = TIMING_CLOSED});
-    for (unsigned i = 1; i < 16; i++) {
+    for (unsigned i = 1; i < 16; i++)
         assert_true(out.work->issued_ns[i] - out.work->scheduled_ns[i] > 50 * US);
-        assert_true(out.work->scheduled_ns[i] == done_when_due_ns(out.work, i - 1) + 100 * US);
-    }
+    assert_serial(out.work, 16, 100 * US);
     end_replay(&out);
 }
 
@@ -416,8 +420,7 @@ static void closed_speed(void **state)
     make_serial(r, 4);
     fake_init(&f, 0);
     run_replay(&out, r, 4, &t, 1, &(struct how){.timing = TIMING_CLOSED, .speed = 2});
-    for (unsigned i = 1; i < 4; i++)
-        assert_true(out.work->scheduled_ns[i] == done_when_due_ns(out.work, i - 1) + 50 * US);
+    assert_serial(out.work, 4, 50 * US);
     end_replay(&out);
 }
 

@@ -9,8 +9,6 @@
 #include "analyze/profile/values.h"
 #include "analyze/profile/words.h"
 
-#define AT_ONCE 256
-
 struct arrivals_state {
     struct values gap;
     bool first_pass, any;
@@ -60,14 +58,14 @@ static void stream_gaps(struct arrivals_state *a, struct profile *p, const struc
 static int arrivals_feed(void *state, struct profile *p, const struct block_chunk *c, struct err *e)
 {
     struct arrivals_state *a = state;
-    uint64_t gap[AT_ONCE];
+    uint64_t gap[VALUES_AT_ONCE];
     (void)e;
     if (!c->count)
         return 0;
     if (!a->any) /* no gap before the first */
         a->last_ns = c->t_ns[0];
     for (uint32_t from = !a->any, n; from < c->count; from += n) {
-        n = c->count - from < AT_ONCE ? c->count - from : AT_ONCE;
+        n = c->count - from < VALUES_AT_ONCE ? c->count - from : VALUES_AT_ONCE;
         for (uint32_t i = 0; i < n; i++) {
             gap[i] = c->t_ns[from + i] - a->last_ns;
             a->last_ns = c->t_ns[from + i];

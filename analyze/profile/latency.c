@@ -35,20 +35,18 @@ static int latency_open(void **state, struct profile *p, struct err *e)
     return rc;
 }
 
-#define AT_ONCE 256
-
 static int latency_feed(void *state, struct profile *p, const struct block_chunk *c, struct err *e)
 {
     struct latency_state *l = state;
-    uint64_t known[BLOCK_OPS][AT_ONCE];
+    uint64_t known[BLOCK_OPS][VALUES_AT_ONCE];
     size_t count[BLOCK_OPS] = {0};
     (void)e;
     for (uint32_t i = 0; i < c->count; i++) {
         uint8_t op = c->op[i];
         known[op][count[op]] = c->latency_ns[i];
         count[op] += c->latency_ns[i] != TAPE_UNKNOWN;
-        if (count[op] == AT_ONCE) {
-            values_add_many(&l->op[op], &p->latency.op[op], known[op], AT_ONCE);
+        if (count[op] == VALUES_AT_ONCE) {
+            values_add_many(&l->op[op], &p->latency.op[op], known[op], VALUES_AT_ONCE);
             count[op] = 0;
         }
     }

@@ -9,6 +9,8 @@
 #include "analyze/profile.h"
 #include "analyze/select.h"
 
+#define VALUES_AT_ONCE 256 /* a good number for values_add_many */
+
 struct values {
     struct select *select;
     unsigned __int128 sum;

@@ -77,3 +77,19 @@ exact_delays() {
         taskset -c $cpu chrt -i 0 $python -c 'while True: pass' & cleanup "kill $!; wait $!"
     done
 }
+# server_times LOG [SKIP]: what the log of nbdkit's log filter says, SKIP lines of it left out: "OP MS" of each request, from its
+# beginning to its end.
+server_times() { $python - "$1" "${2:-0}" <<'END'
+import re, sys
+from datetime import datetime
+begun = {}
+for line in open(sys.argv[1]).readlines()[int(sys.argv[2]):]:
+    m = re.match(r'(\S+ \S+) connection=(\d+) (\.\.\.)?(\w+) id=(\d+)', line)
+    if not m: continue
+    t, key = datetime.fromisoformat(m[1]), (m[2], m[5])
+    if not m[3]: begun[key] = t, m[4].lower()
+    elif key in begun:
+        at, op = begun.pop(key)
+        print(op, '%.6f' % ((t - at).total_seconds() * 1e3))
+END
+}
