@@ -1,7 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# iSCSI over two portals: one is lost, by reset or by silence, and comes back.
+# iSCSI over two portals: both are used; one is lost, by reset or by silence, and comes back.
 . "$(dirname "$0")/iscsi_paths.sh"
+need ss
+
+# What each relay has got on its connection by then, in bytes: the kernel's count (ss).
+received() { ss -Htni "sport = :$1" | sed -n 's/.*bytes_received:\([0-9]*\).*/\1/p'; }
+look() { ours=$(received $first) theirs=$(received $second); }
+replay_during look
+[ "$ours" -gt $((theirs / 2)) ] && [ "$theirs" -gt $((ours / 2)) ]
+ok $? "both paths carry the I/O, each about half: $ours and $theirs bytes"
 
 kill_second() { gone $second_pid; }
 replay_during kill_second

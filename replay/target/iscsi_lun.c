@@ -217,15 +217,13 @@ static struct isc_command *next_command(struct isc_lun *l, uint64_t now_ns)
     return make_command(l);
 }
 
+/* The path for the next command: they take turns. */
 static struct isc_path *next_path(struct isc_lun *l)
 {
     for (unsigned i = 0; i < l->paths; i++) {
-        unsigned k = (l->next_path + i) % l->paths;
-        struct isc_path *p = &l->path[k];
-        if (p->state == ISC_UP && !p->broken && p->commands < ISC_PATH_COMMANDS) {
-            l->next_path = k + 1;
+        struct isc_path *p = &l->path[(l->next_path + i) % l->paths];
+        if (p->state == ISC_UP && !p->broken && p->commands < ISC_PATH_COMMANDS)
             return p;
-        }
     }
     return NULL;
 }
@@ -233,6 +231,7 @@ static struct isc_path *next_path(struct isc_lun *l)
 static void issue(struct isc_command *c, struct isc_path *p, uint64_t now_ns)
 {
     c->path = p;
+    c->lun->next_path = (unsigned)(p - c->lun->path) + 1;
     TAILQ_INSERT_TAIL(&p->running, c, link);
     if (p->commands++ == 0)
         p->busy_ns = now_ns;
