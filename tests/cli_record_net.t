@@ -30,6 +30,17 @@ read -r sent back _ _ <<<"$(talks "$tmp/down.tape" 5201 | largest 2)"
 ok $? "what the server sent is in the tape: $(bulk sum_received) <= $back <= $(bulk sum_sent)"
 is "$(field "$tmp/down.tape" '["lost"]')" 0 "no packet was dropped"
 
+# ---- the ring holds headers only: 256 MB pass while the recorder has no CPU
+record_start "$tmp/late.tape" --net vif0
+kill -STOP $recorder
+$in_dom iperf3 -c 10.77.0.2 -n 256M -J >"$tmp/iperf.json"
+kill -CONT $recorder
+record_stop
+read -r sent back _ _ <<<"$(talks "$tmp/late.tape" 5201 | largest 1)"
+[ "$sent" -ge $(($(bulk sum_received) + 37)) ] && [ "$sent" -le $(($(bulk sum_sent) + 37)) ]
+ok $? "all is in the tape of a recorder that was not run: $(bulk sum_received) <= $((sent - 37)) <= $(bulk sum_sent)"
+is "$(field "$tmp/late.tape" '["lost"]')" 0 "no packet was dropped"
+
 # ---- keep-alive HTTP: 25 files in one connection
 mkdir "$tmp/www"
 for i in $(seq 25); do head -c $((i * 7919)) /dev/zero >"$tmp/www/$i"; done

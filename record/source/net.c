@@ -291,11 +291,11 @@ static int end_tape(struct net_source *s, uint64_t end_ns, struct err *e)
     return r;
 }
 
-/* The kernel hands a block of packets over when it is full or 10 ms old: the last one is waited for. */
+/* A packet is in the ring a little after it was stamped. */
 int net_source_finish(struct net_source *s, uint64_t end_ns, struct err *e)
 {
-    const struct timespec block = {0, 50 * (long)NS_PER_MS};
-    nanosleep(&block, NULL);
+    const struct timespec little = {0, NS_PER_MS};
+    nanosleep(&little, NULL);
     measure(s);
     int r = drain(s, e);
     if (!r)
