@@ -12,7 +12,6 @@ wait_for 10 grep -q ready "$tmp/link"
 ip -n "$net_ns_a" addr add 10.79.0.1/24 dev slow0; ip -n "$net_ns_b" addr add 10.79.0.2/24 dev slow0
 ip -n "$net_ns_a" link set slow0 up; ip -n "$net_ns_b" link set slow0 up
 in_a="ip netns exec $net_ns_a" in_b="ip netns exec $net_ns_b"
-listens() { $in_b ss -Hltn "sport = :$1" | grep -q .; }
 record_start() { # record_start INTERFACE: sets $recorder
     rm -f "$tmp/t.tape"
     $in_b "$record" -o "$tmp/t.tape" --net "$1:tcp" >"$tmp/recorder" 2>&1 & recorder=$!
@@ -64,7 +63,7 @@ for t in threads: t.start()
 for t in threads: t.join()
 PY
 $in_b "$python" "$tmp/talk.py" serve & cleanup "kill $!"
-wait_for 10 listens 7000
+wait_for 10 listens 7000 $in_b
 
 # ---- requests and answers with think times, over the same path
 record_start veth0
@@ -80,7 +79,7 @@ within "$(replayed_ns)" "$(recorded_ns)" 50 1000; ok $? "in about the same time:
 # ---- one connection after the other, over the slow path: 25 ends of connect and 25 answers of 80 ms each are the path's
 mkdir "$tmp/www"; head -c 5000 /dev/zero >"$tmp/www/f"
 (cd "$tmp/www" && exec $in_b "$python" -m http.server -b 0.0.0.0 8080 >/dev/null 2>&1) & cleanup "kill $!"
-wait_for 10 listens 8080
+wait_for 10 listens 8080 $in_b
 record_start slow0
 $in_a bash -c 'for i in $(seq 25); do curl -s -o /dev/null http://10.79.0.2:8080/f; done'
 record_stop

@@ -9,7 +9,7 @@ net_lab
 # ---- iperf3 both ways, and 37 bytes of a cookie at the begin of each stream (iperf3's COOKIE_SIZE). A server of iperf3 3.12
 # closes before it has read all of what was sent: the tape has no less than one end counted and no more than the other.
 $in_hv iperf3 -s -p 5201 >/dev/null & cleanup "kill $!"
-wait_for 10 listens 5201
+wait_for 10 listens 5201 $in_hv
 bulk() { "$python" -c "import json; print(json.load(open('$tmp/iperf.json'))['end']['$1']['bytes'])"; }
 largest() { sort -n -k "$1" | tail -1; }
 record_start "$tmp/up.tape" --net vif0
@@ -51,7 +51,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("10.77.0.2", 8080), Handler).serve_forever()
 PY
 (cd "$tmp/www" && exec $in_hv "$python" "$tmp/server.py" >/dev/null 2>&1) & cleanup "kill $!"
-wait_for 10 listens 8080
+wait_for 10 listens 8080 $in_hv
 record_start "$tmp/http.tape" --net vif0
 urls=$(seq 25 | sed 's,^,http://10.77.0.2:8080/,; s,$, -o /dev/null,')
 $in_dom curl -s $urls -w '%{size_request} %{size_header} %{size_download}\n' >"$tmp/curl"; ok $? "curl fetches"
@@ -86,14 +86,14 @@ else:
     print(acked - 1, received)
 PY
 $in_hv "$python" "$tmp/pingpong.py" serve & cleanup "kill $!"
-wait_for 10 listens 7000
+wait_for 10 listens 7000 $in_hv
 record_start "$tmp/ping.tape" --net vif0
 kernel=$($in_dom "$python" "$tmp/pingpong.py" ask)
 record_stop
 is "$(talks "$tmp/ping.tape" 7000)" "128000 128000 2000 close" "2,000 exchanges of 64 bytes"
 is "$kernel" "128000 128000" "as the kernel counts them"
 $in_hv "$python" "$tmp/pingpong.py" serve & cleanup "kill $!"
-wait_for 10 listens 7000
+wait_for 10 listens 7000 $in_hv
 record_start "$tmp/bulk.tape" --net vif0
 read -r acked received <<<"$($in_dom "$python" "$tmp/pingpong.py" bulk)"
 record_stop
@@ -103,7 +103,7 @@ is "$(talks "$tmp/bulk.tape" 7000 | cut -d' ' -f1,2) $(field "$tmp/bulk.tape" '[
 
 # ---- Redis: `incr x` 500 times: 21 bytes each; the answers are ":N\r\n": 3 + digits (9 of one, 90 of two, 401 of three)
 $in_hv redis-server --bind 10.77.0.2 --port 6379 --protected-mode no --save '' --dir "$tmp" >/dev/null & cleanup "kill $!; wait $!"
-wait_for 10 listens 6379
+wait_for 10 listens 6379 $in_hv
 record_start "$tmp/redis.tape" --net vif0
 $in_dom tcpdump -q --immediate-mode -i eth0 -s 96 --time-stamp-precision=nano -U -w "$tmp/redis.pcap" >/dev/null 2>&1 & dump=$!; cleanup "kill $dump"
 $in_dom tshark -q -i eth0 -w "$tmp/redis.pcapng" >/dev/null 2>&1 & shark=$!; cleanup "kill $shark"

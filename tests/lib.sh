@@ -91,6 +91,9 @@ wait_for() {
     while ((n-- > 0)); do "$@" >/dev/null 2>&1 && return 0; sleep 0.05; done
     return 1
 }
+# listens PORT [ENTER...]: whether somebody does, by TCP, where ENTER leads (as ip netns exec NAME). Looks without connecting: some
+# servers take it badly when a client goes at once.
+listens() { "${@:2}" ss -Hltn "sport = :$1" | grep -q .; }
 # nbd_loop SIZE FILTER-ARGUMENTS...: nbdkit memory disk behind nbdfuse and a loop device; sets $loop, $nbd_sock.
 nbd_serial=0
 nbd_loop() {

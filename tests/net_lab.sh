@@ -14,7 +14,6 @@ net_lab() { # sets $dom (10.77.0.1, fd77::1) and $hv (10.77.0.2, fd77::2; the ca
     ip -n $dom link set eth0 up; ip -n $hv link set vif0 up
     in_dom="ip netns exec $dom" in_hv="ip netns exec $hv"
 }
-listens() { $in_hv ss -Hltn "sport = :$1" | grep -q .; }
 # record_start TAPE [OPTION...]: sets $recorder. record_stop waits for its end; what it said is in $tmp/recorder.
 record_start() {
     local tape=$1; shift

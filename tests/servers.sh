@@ -13,7 +13,7 @@ nbd_server_tcp() {
     local port=$1; shift
     nbdkit -f -i 127.0.0.1 -p "$port" -t 64 "$@" 2>>"$tmp/nbdkit.err" & nbd_pid=$!
     cleanup "kill $nbd_pid; wait $nbd_pid"
-    wait_for 10 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" || { note "nbdkit did not start: $*"; return 1; }
+    wait_for 10 listens "$port" || { note "nbdkit did not start: $*"; return 1; }
 }
 # nbd_stop PID [SIGNAL]: ends a server, and waits for its end.
 nbd_stop() { kill "-${2:-TERM}" "$1" 2>/dev/null; wait "$1" 2>/dev/null; }
