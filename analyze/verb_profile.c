@@ -29,9 +29,8 @@ static const struct opt opts[] = {{"json", 'j', OPT_FLAG, offsetof(struct profil
 
 static const char *const sections[] = {"What is said",
         "The tape is read a few times, as a rule two or three, so that all figures are exact in 64 MiB of "
-        "memory. Reads and "
-        "writes are "
-        "what \"places\" and \"working set\" are about: flushes have no place, discards and write-zeroes "
+        "memory. Reads and writes are what \"places\" and \"working set\" are about: flushes have no place, "
+        "discards and write-zeroes "
         "move no data. "
         "An I/O whose completion was not recorded has no latency and counts in no queue depth. A percentile "
         "is the "
