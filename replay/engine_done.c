@@ -3,9 +3,10 @@
 
 #include "replay/engine_parts.h"
 
-/* The most that being late is made good after an I/O. What is more has stopped the whole replay, and a
- * recorded program that was stopped would not have caught up either. */
-#define LATE_MAX_NS 50000u
+/* The most that being late is made good after an I/O: what a CPU that sleeps takes to wake up, 0.2 ms in a
+ * virtual machine. What is more has stopped the whole replay, and a recorded program that was stopped would
+ * not have caught up either. */
+#define LATE_MAX_NS 200000u
 /* Up to which mean of others in flight a recorded program is one that sleeps for a single I/O. */
 #define ALONE_DEPTH 0.25
 

@@ -213,7 +213,7 @@ static const char *const sections[] = {"Storage across the network",
         "I/O's "
         "arrival, so the replay's own way is taken off: for block devices what the kernel's statistics say, "
         "else "
-        "the median of a wake-up. Up to 50 us that an I/O was issued late since the replay was busy come off "
+        "the median of a wake-up. Up to 200 us that an I/O was issued late since the replay was busy come off "
         "what "
         "waits for it, too; lateness is reported all the same.\n\n"
         "recorded: every I/O at its recorded time. Response times count from there, so that a stall is not "

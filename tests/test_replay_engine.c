@@ -22,6 +22,7 @@
 #define RECORDS_MAX 4096
 #define MS          UINT64_C(1000000)
 #define US          UINT64_C(1000)
+#define LATE_MAX    (200 * US) /* that is made good */
 
 /* ---- the target ---- */
 
@@ -236,11 +237,11 @@ static void make_deep(struct block_record *r, unsigned count)
                 .t_ns = i * US, .offset_bytes = i * 4096, .len_bytes = 4096, .latency_ns = 9 * MS};
 }
 
-/* When an I/O would have completed, had it been issued when it was due; but for 50 us at most. */
+/* When an I/O would have completed, had it been issued when it was due; but for 200 us at most. */
 static uint64_t done_when_due_ns(const struct work *w, unsigned i)
 {
     uint64_t late_ns = w->issued_ns[i] - w->scheduled_ns[i];
-    return w->issued_ns[i] + w->latency_ns[i] - (late_ns < 50 * US ? late_ns : 50 * US);
+    return w->issued_ns[i] + w->latency_ns[i] - (late_ns < LATE_MAX ? late_ns : LATE_MAX);
 }
 
 /* One at a time: each is due its think time after the one before. */
@@ -298,7 +299,7 @@ static void closed_is_never_deeper(void **state)
     assert_int_equal(f.in_flight_max, 1);
     assert_true(out.result.depth_max == 1);
     for (unsigned i = 1; i < 64; i++)
-        assert_true(f.submitted_ns[i] - f.submitted_ns[i - 1] >= 550 * US);
+        assert_true(f.submitted_ns[i] - f.submitted_ns[i - 1] >= 500 * US);
     assert_serial(out.work, 64, 100 * US);
     end_replay(&out);
 }
@@ -333,7 +334,7 @@ static void closed_finishes_sooner_on_a_faster_target(void **state)
     end_replay(&out);
 }
 
-/* Handing over takes longer than the think time, so that the replay is late each time: 50 us of it are made
+/* Handing over takes longer than the think time, so that the replay is late each time: 200 us of it are made
  * good, no more. */
 static void closed_makes_good_what_it_was_late(void **state)
 {
@@ -344,10 +345,10 @@ static void closed_makes_good_what_it_was_late(void **state)
     struct replayed out;
     make_serial(r, 16);
     fake_init(&f, 0);
-    f.busy_ns = 200 * US;
+    f.busy_ns = 500 * US;
     run_replay(&out, r, 16, &t, 1, &(struct how){.timing = TIMING_CLOSED});
     for (unsigned i = 1; i < 16; i++)
-        assert_true(out.work->issued_ns[i] - out.work->scheduled_ns[i] > 50 * US);
+        assert_true(out.work->issued_ns[i] - out.work->scheduled_ns[i] > LATE_MAX);
     assert_serial(out.work, 16, 100 * US);
     end_replay(&out);
 }
