@@ -3,6 +3,7 @@
 bench=$(basename "$0")
 ROWS=${ROWS:-/dev/stdout}
 skip_all() { echo "$bench: cannot run: $*"; exit 1; }
+[ -x "$BUILD/iotape-record" ] || skip_all "nothing is built in $BUILD"
 # row FIGURE IOTAPE WITNESS BAR [CONDITION]: one line of the table; CONDITION is an awk expression, true where the bar is met.
 row() {
     local met=-
