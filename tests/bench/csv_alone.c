@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What libcsv takes for a file by itself: the floor of every CSV import, and a measure of how fast the machine is just now.
+ * What libcsv takes for a file by itself: the floor of every CSV import, and a measure of how fast the
+ * machine is just now.
  *
  *     csv_alone FILE     the number of rows, to standard output
  */
