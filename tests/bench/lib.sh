@@ -3,11 +3,12 @@
 bench=$(basename "$0")
 ROWS=${ROWS:-/dev/stdout}
 skip_all() { echo "$bench: cannot run: $*"; exit 1; }
-[ -x "$BUILD/iotape-record" ] || skip_all "nothing is built in $BUILD"
-# row FIGURE IOTAPE WITNESS BAR [CONDITION]: one line of the table; CONDITION is an awk expression, true where the bar is met.
+[ -x "$record" ] || skip_all "nothing is built in $BUILD"
+# row FIGURE IOTAPE WITNESS BAR [CONDITION]: one line of the table; CONDITION is an awk expression, true where the bar is met; one that
+# cannot be read, for want of a figure, is not.
 row() {
     local met=-
-    [ $# -lt 5 ] || met=$(awk "BEGIN { print ($5) ? \"yes\" : \"NO\" }")
+    [ $# -lt 5 ] || met=$(awk "BEGIN { print ($5) ? \"yes\" : \"NO\" }" 2>/dev/null) || met=NO
     printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$bench" "$1" "$2" "$3" "$4" "$met" >>"$ROWS"
     printf '%s: %s: %s (beside it: %s; bar: %s; met: %s)\n' "$bench" "$1" "$2" "$3" "$4" "$met"
 }
